@@ -47,8 +47,8 @@ def _cached(name: str) -> Path:
 def _build(names: Sequence[str]) -> None:
     if not shutil.which("go"):
         raise BuildError(
-            f"{', '.join(names)} must be built and there is no Go. Install Go 1.26 or newer, or set KUBEBUILDER_ASSETS to "
-            "a folder of envtest binaries, or name a cluster with --context"
+            f"{', '.join(names)} must be built and there is no Go. Install Go 1.26 or newer, or set "
+            "KUBEBUILDER_ASSETS to a folder of envtest binaries, or name a cluster with --context"
         )
     _cached(names[0]).parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as work:

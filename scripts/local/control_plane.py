@@ -60,7 +60,7 @@ class ControlPlane:
 
 def kubectl(kubeconfig: Path, *arguments: str | Path, stdin: str | None = None) -> str:
     """Run kubectl with a kubeconfig and return its output; raises CalledProcessError, with stderr in it."""
-    command = [binaries.control_plane()["kubectl"], "--kubeconfig", kubeconfig, *arguments]
+    command: list[str | Path] = [binaries.control_plane()["kubectl"], "--kubeconfig", kubeconfig, *arguments]
     done = subprocess.run(command, input=stdin, capture_output=True, text=True, check=False)
     if done.returncode:
         error = subprocess.CalledProcessError(
@@ -123,15 +123,15 @@ def write_kubeconfig(target: Path, server: str, authority: str, user: dict[str, 
     return target
 
 
-def _start_etcd(folder: Path, program: Path) -> tuple["subprocess.Popen[bytes]", str]:
+def _start_etcd(folder: Path, program: Path) -> tuple[subprocess.Popen[bytes], str]:
     client, peer = (f"http://127.0.0.1:{processes.free_port()}" for _ in range(2))
-    flags = ["--data-dir", folder / "etcd", "--unsafe-no-fsync", "--listen-client-urls", client]
+    flags: list[str | Path] = ["--data-dir", folder / "etcd", "--unsafe-no-fsync", "--listen-client-urls", client]
     flags += ["--advertise-client-urls", client, "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer]
     flags += ["--initial-cluster", f"default={peer}"]
     return processes.start([program, *flags], folder / "etcd.log"), client
 
 
-def _start_api(folder: Path, program: Path, port: int, etcd: str, more: Sequence[str]) -> "subprocess.Popen[bytes]":
+def _start_api(folder: Path, program: Path, port: int, etcd: str, more: Sequence[str]) -> subprocess.Popen[bytes]:
     flags = {
         "etcd-servers": etcd,
         "bind-address": "127.0.0.1",
@@ -146,11 +146,11 @@ def _start_api(folder: Path, program: Path, port: int, etcd: str, more: Sequence
         "service-cluster-ip-range": SERVICE_RANGE,
         "endpoint-reconciler-type": "none",
     }
-    command = [program, *(f"--{name}={value}" for name, value in flags.items()), *more]
+    command: list[str | Path] = [program, *(f"--{name}={value}" for name, value in flags.items()), *more]
     return processes.start(command, folder / "kube-apiserver.log")
 
 
-def _is_ready(plane: ControlPlane, api: "subprocess.Popen[bytes]") -> bool:
+def _is_ready(plane: ControlPlane, api: subprocess.Popen[bytes]) -> bool:
     if api.poll() is not None:
         log = plane.folder / "kube-apiserver.log"
         raise processes.NotReadyError(f"kube-apiserver ended with {api.returncode}\n{processes.tail(log)}")

@@ -15,7 +15,10 @@ def cache() -> Path:
 
 
 def state() -> Path:
-    """Return the folder of the running quickstart. PostgreSQL refuses to be root, and a home may be closed to others."""
+    """Return the folder of the running quickstart.
+
+    PostgreSQL refuses to be root, and the home of root is closed to others: as root it lies in /var/lib.
+    """
     chosen = os.environ.get("MEMWARDEN_STATE")
     if chosen:
         return Path(chosen)

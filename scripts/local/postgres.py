@@ -71,15 +71,12 @@ def start(folder: Path, *, port: int | None = None, durable: bool = True) -> Pos
     port = port or processes.free_port()
     settings = [f"port={port}", "listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=200"]
     settings += [] if durable else list(FAST_AND_UNSAFE)
-    command = [
-        binaries / "postgres",
-        "-D",
-        folder / "data",
-        *(part for setting in settings for part in ("-c", setting)),
-    ]
+    command: list[str | Path] = [binaries / "postgres", "-D", folder / "data"]
+    for setting in settings:
+        command += ["-c", setting]
     process = processes.start(command, log, user=user, cwd=folder)
     server = Postgres(folder=folder, port=port, pid=process.pid, password=password)
-    ready = [binaries / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(port)]
+    ready: list[str | Path] = [binaries / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(port)]
     processes.wait_for(lambda: _alive(process) and _succeeds(ready), "PostgreSQL", READY_SECONDS, log)
     return server
 
@@ -102,7 +99,7 @@ def _running(folder: Path, password: str) -> Postgres | None:
     if not pidfile.exists():
         return None
     lines = pidfile.read_text().splitlines()
-    pid, port = int(lines[0]), int(lines[3]) if len(lines) > 3 else 0  # noqa: PLR2004  (the file's fixed layout)
+    pid, port = int(lines[0]), int(lines[3]) if len(lines) > 3 else 0  # The file's fixed layout.
     command = Path(f"/proc/{pid}/cmdline")
     is_ours = processes.is_running(pid) and (not command.exists() or str(folder).encode() in command.read_bytes())
     return Postgres(folder=folder, port=port, pid=pid, password=password) if is_ours and port else None
@@ -114,7 +111,15 @@ def _initialise(binaries: Path, folder: Path, user: int | None) -> None:
     data.mkdir(mode=0o700)
     if user:
         os.chown(data, user, user)
-    command = [binaries / "initdb", "-D", data, "-U", "postgres", "--auth=scram-sha-256", "--encoding=UTF8"]
+    command: list[str | Path] = [
+        binaries / "initdb",
+        "-D",
+        data,
+        "-U",
+        "postgres",
+        "--auth=scram-sha-256",
+        "--encoding=UTF8",
+    ]
     command += ["--locale=C.UTF-8", "--no-sync", f"--pwfile={folder / 'password'}"]
     done = subprocess.run(command, user=user, group=user, capture_output=True, text=True, check=False, cwd=folder)
     if done.returncode:
@@ -165,5 +170,5 @@ def _alive(process: subprocess.Popen[bytes]) -> bool:
     return True
 
 
-def _succeeds(command: list[Path | str]) -> bool:
+def _succeeds(command: list[str | Path]) -> bool:
     return subprocess.run(command, check=False, capture_output=True).returncode == 0

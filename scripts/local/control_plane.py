@@ -85,10 +85,10 @@ def start(folder: Path, *, port: int | None = None, flags: Sequence[str] = ()) -
     """
     programs = binaries.control_plane()
     folder.mkdir(parents=True, exist_ok=True)
+    there = running(folder)
+    if there:
+        return there
     port = port or _kept_port(folder) or processes.free_port()
-    running = _running(folder, port)
-    if running:
-        return running
     _certificates(folder)
     (folder / "port").write_text(str(port))
     etcd, client = _start_etcd(folder, programs["etcd"])
@@ -104,6 +104,19 @@ def start(folder: Path, *, port: int | None = None, flags: Sequence[str] = ()) -
     write_kubeconfig(plane.kubeconfig, plane.server, authority, admin)
     processes.wait_for(lambda: _is_ready(plane, api), "The API server", READY_SECONDS, folder / "kube-apiserver.log")
     return plane
+
+
+def running(folder: Path) -> ControlPlane | None:
+    """Return the control plane whose data is in `folder`, when it runs."""
+    port = _kept_port(folder)
+    pids: dict[str, int] = {}
+    for name in ("etcd", "kube-apiserver"):
+        path = folder / f"{name}.pid"
+        pid = int(path.read_text()) if path.exists() else 0
+        if not pid or not processes.is_ours(pid, str(folder)):
+            return None
+        pids[name] = pid
+    return ControlPlane(folder=folder, port=port, pids=pids) if port else None
 
 
 def write_kubeconfig(target: Path, server: str, authority: str, user: dict[str, str]) -> Path:
@@ -161,22 +174,6 @@ def _is_ready(plane: ControlPlane, api: subprocess.Popen[bytes]) -> bool:
             return bool(answer.status == 200)
     except (urllib.error.URLError, OSError):
         return False
-
-
-def _running(folder: Path, port: int) -> ControlPlane | None:
-    pids: dict[str, int] = {}
-    for name in ("etcd", "kube-apiserver"):
-        path = folder / f"{name}.pid"
-        pid = int(path.read_text()) if path.exists() else 0
-        command = Path(f"/proc/{pid}/cmdline")
-        if (
-            not pid
-            or not processes.is_running(pid)
-            or (command.exists() and str(folder).encode() not in command.read_bytes())
-        ):
-            return None
-        pids[name] = pid
-    return ControlPlane(folder=folder, port=port, pids=pids)
 
 
 def _kept_port(folder: Path) -> int | None:

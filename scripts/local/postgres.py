@@ -56,9 +56,9 @@ def start(folder: Path, *, port: int | None = None, durable: bool = True) -> Pos
     """
     folder.mkdir(parents=True, exist_ok=True)
     password = _password(folder)
-    running = _running(folder, password)
-    if running:
-        return running
+    there = running(folder)
+    if there:
+        return there
     binaries, user = _binaries(), _user()
     log = folder / "log"
     log.touch()
@@ -94,15 +94,15 @@ def _password(folder: Path) -> str:
     return path.read_text()
 
 
-def _running(folder: Path, password: str) -> Postgres | None:
+def running(folder: Path) -> Postgres | None:
+    """Return the server whose data is in `folder`, when it runs."""
     pidfile = folder / "data" / "postmaster.pid"
     if not pidfile.exists():
         return None
     lines = pidfile.read_text().splitlines()
     pid, port = int(lines[0]), int(lines[3]) if len(lines) > 3 else 0  # The file's fixed layout.
-    command = Path(f"/proc/{pid}/cmdline")
-    is_ours = processes.is_running(pid) and (not command.exists() or str(folder).encode() in command.read_bytes())
-    return Postgres(folder=folder, port=port, pid=pid, password=password) if is_ours and port else None
+    is_ours = port and processes.is_ours(pid, str(folder))
+    return Postgres(folder=folder, port=port, pid=pid, password=_password(folder)) if is_ours else None
 
 
 def _initialise(binaries: Path, folder: Path, user: int | None) -> None:

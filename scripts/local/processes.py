@@ -83,6 +83,12 @@ def is_running(pid: int) -> bool:
     return state != "Z"
 
 
+def is_ours(pid: int, mark: str) -> bool:
+    """Say whether the process runs and its command line holds `mark`: a process id may have passed to another."""
+    command = Path(f"/proc/{pid}/cmdline")
+    return is_running(pid) and (not command.exists() or mark.encode() in command.read_bytes())
+
+
 def stop(pid: int, first: signal.Signals = signal.SIGTERM, seconds: float = STOP_SECONDS) -> None:
     """Ask a process to end, and kill it when it does not within `seconds`."""
     for sign in (first, signal.SIGKILL):

@@ -1,4 +1,4 @@
-"""Operator and service as processes beside a cluster, each with its own ServiceAccount: nothing of it is cluster-admin."""
+"""Operator and service as processes beside a cluster, each with its own ServiceAccount; neither is cluster-admin."""
 
 import json
 import secrets
@@ -63,16 +63,16 @@ def migrate(folder: Path) -> None:
     Raises:
         processes.NotReadyError: with what the command printed.
     """
-    command = [COMMANDS / "memwarden-service", "migrate", "--admin-url-file", folder / "admin-url"]
+    command: list[str | Path] = [COMMANDS / "memwarden-service", "migrate"]
+    command += ["--admin-url-file", folder / "admin-url", "--app-password-file", folder / "app-password"]
     log = folder / "migrate.log"
-    process = processes.start([*command, "--app-password-file", folder / "app-password"], log)
+    process = processes.start(command, log)
     if process.wait():
         raise processes.NotReadyError(f"The migration failed:\n{processes.tail(log)}")
 
 
 def start_service(cluster: Cluster, folder: Path, *, port: int, store_uid: str) -> Running:
     """Start the memory service on `port` and wait until it is ready."""
-    metrics = processes.free_port()
     kubeconfig = cluster.kubeconfig_for(NAMESPACE, SERVICE, folder / "service.conf")
     flags: dict[str, str | Path | int] = {
         "database-url-file": folder / "database-url",
@@ -81,16 +81,14 @@ def start_service(cluster: Cluster, folder: Path, *, port: int, store_uid: str) 
         "operator": f"{NAMESPACE}/{OPERATOR}",
         "kubeconfig": kubeconfig,
         "port": port,
-        "metrics-port": metrics,
     }
     return _start("service", [COMMANDS / "memwarden-service", "serve"], flags, folder)
 
 
 def start_operator(cluster: Cluster, folder: Path) -> Running:
     """Start the operator and wait until it has seen everything once."""
-    metrics = processes.free_port()
     kubeconfig = cluster.kubeconfig_for(NAMESPACE, OPERATOR, folder / "operator.conf")
-    flags: dict[str, str | Path | int] = {"kubeconfig": kubeconfig, "namespace": NAMESPACE, "metrics-port": metrics}
+    flags: dict[str, str | Path | int] = {"kubeconfig": kubeconfig, "namespace": NAMESPACE}
     return _start("operator", [COMMANDS / "memwarden-operator", "run"], flags, folder)
 
 
@@ -104,9 +102,10 @@ def answers(url: str) -> bool:
 
 
 def _start(name: str, command: list[Path | str], flags: dict[str, str | Path | int], folder: Path) -> Running:
-    log = folder / f"{name}.log"
-    process = processes.start([*command, *(f"--{flag}={value}" for flag, value in flags.items())], log)
-    ready = f"http://127.0.0.1:{flags['metrics-port']}/readyz"
+    log, metrics = folder / f"{name}.log", processes.free_port()
+    arguments = [f"--{flag}={value}" for flag, value in (flags | {"metrics-port": metrics}).items()]
+    process = processes.start([*command, *arguments], log)
+    ready = f"http://127.0.0.1:{metrics}/readyz"
 
     def is_ready() -> bool:
         if process.poll() is not None:
@@ -114,7 +113,7 @@ def _start(name: str, command: list[Path | str], flags: dict[str, str | Path | i
         return answers(ready)
 
     processes.wait_for(is_ready, f"The {name}", READY_SECONDS, log)
-    return Running(name=name, pid=process.pid, metrics=int(flags["metrics-port"]))
+    return Running(name=name, pid=process.pid, metrics=metrics)
 
 
 def _secret(path: Path, value: str) -> str:

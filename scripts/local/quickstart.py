@@ -1,0 +1,178 @@
+"""The quickstart: from nothing to policies at work on this machine, again in seconds, and away with --down."""
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import click
+
+from local import binaries, cluster, demo, folders, postgres, processes, stack
+
+STATE_FILE = "quickstart.json"
+TOKEN_RENEWAL_SECONDS = 12 * 3600
+OURS = ("support", "research", stack.NAMESPACE)
+
+
+@dataclass(kw_only=True)
+class State:
+    """What a running quickstart is made of, as kept between runs."""
+
+    cluster: cluster.Kind
+    context: str | None = None
+    database_url: str | None = None  # None: the embedded PostgreSQL.
+    port: int = 0
+    started_at: float = 0.0
+    pids: dict[str, int] = field(default_factory=dict)
+
+
+@click.command(help=__doc__)
+@click.option("--context", help="use the cluster of this kubectl context")
+@click.option(
+    "--kind", "use_kind", is_flag=True, help="use kind (needs Docker), also where a local API server would do"
+)
+@click.option("--local", "use_local", is_flag=True, help="use an API server of our own, also where Docker answers")
+@click.option("--database-url", help="the admin URL of your own PostgreSQL with pgvector; embedded unless given")
+@click.option("--down", is_flag=True, help="remove what the quickstart made")
+def main(*, context: str | None, use_kind: bool, use_local: bool, database_url: str | None, down: bool) -> None:
+    folder = folders.state()
+    try:
+        if down:
+            _down(folder)
+            return
+        wanted: cluster.Kind | None = "context" if context else "kind" if use_kind else "local" if use_local else None
+        _up(folder, _state(folder, wanted, context, database_url))
+    except (processes.NotReadyError, binaries.BuildError, cluster.NoClusterError, demo.SurpriseError) as error:
+        raise click.ClickException(str(error)) from error
+    except subprocess.CalledProcessError as error:
+        raise click.ClickException(f"kubectl {' '.join(error.cmd)} failed: {error.stderr.strip()}") from error
+
+
+@contextmanager
+def step(title: str) -> Iterator[None]:
+    """Show what is being done, and how long it took when it is done."""
+    started = time.monotonic()
+    click.echo(f"{title} ... ", nl=not sys.stdout.isatty())
+    yield
+    took = f"{time.monotonic() - started:.1f} s"
+    click.echo(f"done ({took})" if sys.stdout.isatty() else f"  done ({took})")
+
+
+def _state(folder: Path, wanted: cluster.Kind | None, context: str | None, database_url: str | None) -> State:
+    path = folder / STATE_FILE
+    if not path.exists():
+        return State(
+            cluster=cluster.choose(wanted), context=context, database_url=database_url, port=processes.free_port()
+        )
+    kept = State(**json.loads(path.read_text()))
+    if (wanted and wanted != kept.cluster) or (context and context != kept.context):
+        raise click.UsageError(
+            f"A quickstart on {kept.context or kept.cluster} is there already: --down removes it first"
+        )
+    if database_url and database_url != kept.database_url:
+        raise click.UsageError("A quickstart with another database is there already: --down removes it first")
+    return kept
+
+
+def _up(folder: Path, state: State) -> None:
+    began = time.monotonic()
+    folder.mkdir(parents=True, exist_ok=True, mode=0o711)
+    _keep(folder, state)
+    with step(f"Kubernetes API server ({state.context or state.cluster})"):
+        api = cluster.up(state.cluster, folder, state.context)
+    with step("PostgreSQL with pgvector" + ("" if state.database_url else " (embedded)")):
+        url = state.database_url or postgres.start(folder / "postgres").url()
+        stack.write_secrets(folder, url)
+        stack.migrate(folder)
+    with step("Resource definitions, accounts, admission policy"):
+        stack.install(api)
+        store_uid = stack.apply_store(api, f"http://127.0.0.1:{state.port}")
+    with step("Memory service and operator"):
+        _start_processes(api, folder, state, store_uid)
+    with step("Two namespaces, their policies and grants"):
+        demo.apply(api)
+    demo.show(api, state.port)
+    _say_what_next(folder, api, state, time.monotonic() - began)
+
+
+def _start_processes(api: cluster.Cluster, folder: Path, state: State, store_uid: str) -> None:
+    tokens_are_old = time.time() - state.started_at > TOKEN_RENEWAL_SECONDS
+    alive = all(processes.is_ours(state.pids.get(name, 0), str(folder)) for name in ("service", "operator"))
+    if alive and not tokens_are_old:
+        return
+    _stop_processes(folder, state)
+    service = stack.start_service(api, folder, port=state.port, store_uid=store_uid)
+    state.pids["service"] = service.pid
+    _keep(folder, state)
+    state.pids["operator"] = stack.start_operator(api, folder).pid
+    state.started_at = time.time()
+    _keep(folder, state)
+
+
+def _stop_processes(folder: Path, state: State) -> None:
+    for name in ("operator", "service"):
+        pid = state.pids.pop(name, 0)
+        if pid and processes.is_ours(pid, str(folder)):
+            processes.stop(pid)
+
+
+def _down(folder: Path) -> None:
+    path = folder / STATE_FILE
+    if not path.exists():
+        click.echo("There is no quickstart on this machine.")
+        return
+    state = State(**json.loads(path.read_text()))
+    with step("Stopping operator and service"):
+        _stop_processes(folder, state)
+    if state.cluster == "context":
+        with step(f"Removing ours from {state.context}"):
+            _remove_from(cluster.up(state.cluster, folder, state.context))
+    with step("Stopping the API server and PostgreSQL"):
+        cluster.down(state.cluster, folder)
+        server = postgres.running(folder / "postgres")
+        if server:
+            server.stop()
+    shutil.rmtree(folder)
+    if state.database_url:
+        click.echo(
+            "Your database keeps the schema memwarden and the roles mw_app and mw_owner, with what was remembered:"
+        )
+        click.echo("  drop schema memwarden cascade; drop role mw_app; drop role mw_owner;   removes them")
+
+
+def _remove_from(api: cluster.Cluster) -> None:
+    api.kubectl("delete", "namespace", *OURS, "--ignore-not-found", "--wait=false")
+    api.kubectl("delete", "-k", folders.REPOSITORY / "manifests", "--ignore-not-found", "--wait=false")
+    api.kubectl("delete", "-f", folders.REPOSITORY / "crds", "--ignore-not-found", "--wait=false")
+
+
+def _keep(folder: Path, state: State) -> None:
+    path = folder / STATE_FILE
+    path.touch(mode=0o600)
+    path.write_text(json.dumps(asdict(state), indent=2))
+
+
+def _say_what_next(folder: Path, api: cluster.Cluster, state: State, seconds: float) -> None:
+    click.echo(
+        f"""
+Up in {seconds:.0f} s. Service http://127.0.0.1:{state.port}, logs in {folder}
+
+Try next:
+  export KUBECONFIG={api.kubeconfig}
+  kubectl get memwarden -A                                   what is in force, and why not
+  kubectl explain memorypolicy.spec.admission                what a rule can say
+  kubectl edit memorypolicy customer-facts -n support        in force within a second
+  TOKEN=$(kubectl create token support-agent -n support --audience memwarden)
+  curl -H "authorization: Bearer $TOKEN" http://127.0.0.1:{state.port}/v1/memories
+  .venv/bin/memwarden test manifests/samples/cases.yaml      your policies, tested before they are merged
+  scripts/quickstart --down                                  remove all of it"""
+    )
+
+
+if __name__ == "__main__":
+    main()

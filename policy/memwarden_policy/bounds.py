@@ -19,8 +19,8 @@ SELECTOR_ROLES_MAX = 64
 EXPRESSION_LENGTH_MAX = 2_048
 EXPRESSION_DEPTH_MAX = 24
 EXPRESSION_COMPREHENSIONS_MAX = 4
-# One unit is about one operation on a short value, or on one KiB of a long text.
-EXPRESSION_COST_MAX = 20_000
+# One unit is one simple operation, about 20 ns: an expression takes a few milliseconds at worst, microseconds mostly.
+EXPRESSION_COST_MAX = 100_000
 # What a comprehension over `actor.roles` is reckoned to cost; a caller rarely holds more than a few.
 ROLES_EXPECTED = 64
 

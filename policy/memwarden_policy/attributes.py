@@ -7,7 +7,8 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Final
 
-from memwarden_policy.model import Caller, Candidate
+from memwarden_policy import bounds
+from memwarden_policy.model import Caller, Candidate, MemoryType, SourceKind
 
 CANDIDATE_PREFIX = "candidate."
 
@@ -42,32 +43,74 @@ class Attribute:
     type: Type
     meaning: str
     read: Callable[[Facts], Value]
+    longest: int = 0  # Of a text in `where`, in characters; 0: no text.
+    words: tuple[str, ...] = ()  # Empty: any text. Else the only values there are.
 
     @property
     def short_name(self) -> str:
         """The name in `where`, where the candidate is understood."""
         return self.name.removeprefix(CANDIDATE_PREFIX)
 
+    @property
+    def choices_max(self) -> int:
+        """How many values `in` takes."""
+        if self.words:
+            return bounds.WHERE_WORDS_MAX
+        return bounds.WHERE_LONG_TEXTS_MAX if self.longest >= bounds.WHERE_LONG_TEXT_MAX else bounds.WHERE_VALUES_MAX
+
 
 ATTRIBUTES: Final = (
-    Attribute("candidate.domain", Type.STRING, "the domain it is proposed for", lambda f: f.candidate.domain),
-    Attribute("candidate.topic", Type.STRING, 'its topic inside the domain, or ""', lambda f: f.candidate.topic),
+    Attribute(
+        "candidate.domain",
+        Type.STRING,
+        "the domain it is proposed for",
+        lambda f: f.candidate.domain,
+        longest=bounds.DOMAIN_LENGTH_MAX,
+    ),
+    Attribute(
+        "candidate.topic",
+        Type.STRING,
+        'its topic inside the domain, or ""',
+        lambda f: f.candidate.topic,
+        longest=bounds.TOPIC_LENGTH_MAX,
+    ),
     Attribute(
         "candidate.memory_type",
         Type.STRING,
-        "semantic, episodic, procedural, working or identity",
+        "the layer it belongs to",
         lambda f: f.candidate.memory_type.value,
+        longest=bounds.CATEGORY_LENGTH_MAX,
+        words=tuple(each.value for each in MemoryType),
     ),
-    Attribute("candidate.category", Type.STRING, 'its category, or ""', lambda f: f.candidate.category),
-    Attribute("candidate.content", Type.STRING, "the text to remember", lambda f: f.candidate.content),
+    Attribute(
+        "candidate.category",
+        Type.STRING,
+        'its category, or ""',
+        lambda f: f.candidate.category,
+        longest=bounds.CATEGORY_LENGTH_MAX,
+    ),
+    Attribute(
+        "candidate.content",
+        Type.STRING,
+        "the text to remember",
+        lambda f: f.candidate.content,
+        longest=bounds.WHERE_LONG_TEXT_MAX,
+    ),
     Attribute(
         "candidate.source",
         Type.STRING,
-        "on whose word: user_stated, user_confirmed, agent_extracted, reasoning, tool_result, retrieval, imported "
-        "or system_rule",
+        "on whose word it is proposed",
         lambda f: f.candidate.source.value,
+        longest=bounds.CATEGORY_LENGTH_MAX,
+        words=tuple(each.value for each in SourceKind),
     ),
-    Attribute("candidate.source_uri", Type.STRING, 'where it was found, or ""', lambda f: f.candidate.source_uri),
+    Attribute(
+        "candidate.source_uri",
+        Type.STRING,
+        'where it was found, or ""',
+        lambda f: f.candidate.source_uri,
+        longest=bounds.WHERE_LONG_TEXT_MAX,
+    ),
     Attribute(
         "candidate.confidence",
         Type.DOUBLE,
@@ -81,8 +124,15 @@ ATTRIBUTES: Final = (
         Type.STRING,
         'the person a private memory belongs to, or "" when it is shared',
         lambda f: f.candidate.owner or "",
+        longest=bounds.PERSON_LENGTH_MAX,
     ),
-    Attribute("candidate.about", Type.STRING, 'the person it is about, or ""', lambda f: f.candidate.about or ""),
+    Attribute(
+        "candidate.about",
+        Type.STRING,
+        'the person it is about, or ""',
+        lambda f: f.candidate.about or "",
+        longest=bounds.PERSON_LENGTH_MAX,
+    ),
     Attribute(
         "candidate.observed_at",
         Type.TIMESTAMP,
@@ -112,4 +162,7 @@ ATTRIBUTES: Final = (
 )
 
 BY_NAME: Final[Mapping[str, Attribute]] = {each.name: each for each in ATTRIBUTES}
-BY_SHORT_NAME: Final[Mapping[str, Attribute]] = {each.short_name: each for each in ATTRIBUTES}
+# What `where` may speak of: the candidate alone.
+BY_SHORT_NAME: Final[Mapping[str, Attribute]] = {
+    each.short_name: each for each in ATTRIBUTES if each.name.startswith(CANDIDATE_PREFIX)
+}

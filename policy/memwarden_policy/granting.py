@@ -6,7 +6,7 @@ from memwarden_policy import bounds, globs
 from memwarden_policy.grants import NEVER_CLAIMED, Grant, Subject
 from memwarden_policy.model import Access, Resource, SourceKind, SubjectKind
 from memwarden_policy.policies import read_store_reference
-from memwarden_policy.shapes import Findings, Node, duplicates
+from memwarden_policy.shapes import DOTTED_NAME, LABEL, Findings, Node, duplicates
 
 FIELDS: Final = (
     "storeRef",
@@ -20,6 +20,9 @@ FIELDS: Final = (
     "expiresAt",
     "reason",
 )
+# Groups and users of requests without a credential.
+NOBODY: Final = ("system:anonymous", "system:unauthenticated")
+AGENTS: Final = frozenset({SubjectKind.SERVICE_ACCOUNT, SubjectKind.API_KEY, SubjectKind.ROLE})
 SUBJECT_FIELDS: Final = ("kind", "name", "namespace")
 
 
@@ -29,12 +32,14 @@ def read(resource: Resource, findings: Findings) -> Grant:
     spec.knows(*FIELDS)
     read_store_reference(spec)
     spec.text("reason", bounds.GRANT_REASON_MAX)
+    for name in ("subjects", "domains", "mayClaim", "onBehalfOf"):
+        spec.filled(name)
     domains = spec.texts("domains", bounds.GRANT_DOMAINS_MAX, bounds.DOMAIN_LENGTH_MAX)
     people = spec.texts("onBehalfOf", bounds.GRANT_ON_BEHALF_OF_MAX, bounds.PERSON_LENGTH_MAX)
     grant = Grant(
         name=resource.name,
         subjects=_subjects(spec, resource.namespace),
-        role=spec.text("role", bounds.ROLE_NAME_MAX),
+        role=spec.matching("role", DOTTED_NAME, bounds.ROLE_NAME_MAX),
         domains=tuple(globs.compiled(each) for each in domains),
         access=spec.word("access", Access),
         may_claim=_may_claim(spec),
@@ -53,10 +58,10 @@ def _judge(spec: Node, grant: Grant) -> None:
     if spec.has("domains") != spec.has("access"):
         missing = "access" if spec.has("domains") else "domains"
         spec.problem(missing, "Required", "`domains` and `access` go together")
-    elif spec.has("domains") and not grant.domains and not spec.findings.problems:
-        spec.problem("domains", "Empty", "name at least one domain, or `**` for all")
     if spec.has("role") and any(kind is SubjectKind.ROLE for kind, _ in grant.subjects):
         spec.problem("role", "RoleOfRole", "a role cannot hold a role: grant it to those who hold the other one")
+    if spec.has("onBehalfOf") and not {kind for kind, _ in grant.subjects} <= AGENTS:
+        spec.problem("onBehalfOf", "NotApplicable", "`onBehalfOf` is for agents; a User or Group acts for nobody else")
     if grant.not_before and grant.expires_at and grant.not_before >= grant.expires_at:
         spec.problem("expiresAt", "NeverLive", "`expiresAt` must be later than `notBefore`")
 
@@ -74,8 +79,6 @@ def _may_claim(spec: Node) -> frozenset[SourceKind] | None:
 def _subjects(spec: Node, namespace: str) -> tuple[Subject, ...]:
     spec.require("subjects")
     nodes = spec.nodes("subjects", bounds.GRANT_SUBJECTS_MAX)
-    if spec.values.get("subjects") == []:
-        spec.problem("subjects", "Empty", "name at least one subject")
     read = [_subject(node, namespace) for node in nodes]
     for index in duplicates(read, lambda subject: subject):
         if read[index] is not None:
@@ -89,11 +92,22 @@ def _subject(node: Node, namespace: str) -> Subject | None:
     node.require("name")
     kind = node.word("kind", SubjectKind)
     name = node.text("name", bounds.NAME_MAX)
-    home = node.text("namespace", bounds.NAMESPACE_MAX)
+    home = node.matching("namespace", LABEL, bounds.NAMESPACE_MAX)
     if kind is None or name is None:
         return None
+    _judge_subject(node, kind, name)
     if kind is SubjectKind.SERVICE_ACCOUNT:
         return (kind, f"{home or namespace}/{name}")
-    if home is not None:
-        node.problem("namespace", "NotApplicable", f"only a ServiceAccount has a namespace, a {kind} has none")
     return (kind, name)
+
+
+def _judge_subject(node: Node, kind: SubjectKind, name: str) -> None:
+    if kind is SubjectKind.SERVICE_ACCOUNT:
+        if name.startswith("system:"):
+            node.problem("name", "InvalidName", "give the account's own name, and its namespace in `namespace`")
+    elif node.has("namespace"):
+        node.problem("namespace", "NotApplicable", f"only a ServiceAccount has a namespace, a {kind} has none")
+    if name in NOBODY:
+        node.problem("name", "InvalidName", "nobody can be given rights without a credential")
+    if name != name.strip():
+        node.problem("name", "InvalidName", "a name does not begin or end with a space")

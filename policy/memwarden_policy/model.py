@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 API_VERSION = "memwarden.dev/v1alpha1"
+ACCOUNTS_GROUP = "system:serviceaccounts"
 
 
 class Ordered(StrEnum):
@@ -169,6 +170,13 @@ class Caller:
     principal: str | None = None  # None: nobody; the actor speaks for itself.
     is_person: bool = False  # True: the credential is the principal's own, no agent stands between.
     groups: frozenset[str] = frozenset()  # Of the credential, never of a principal an agent acts for.
+
+    @classmethod
+    def service_account(cls, namespace: str, name: str, *, principal: str | None = None) -> "Caller":
+        """Return a ServiceAccount with the groups that Kubernetes gives every one."""
+        groups = frozenset({f"{ACCOUNTS_GROUP}:{namespace}", ACCOUNTS_GROUP, "system:authenticated"})
+        kind = ActorKind.SERVICE_ACCOUNT
+        return cls(actor_kind=kind, actor_name=f"{namespace}/{name}", principal=principal, groups=groups)
 
     @property
     def actor(self) -> str:

@@ -6,7 +6,7 @@ from memwarden_policy import bounds, expressions, globs, structured
 from memwarden_policy.expressions import Fault
 from memwarden_policy.model import Action, Kind, MemoryType, Mode, Resource
 from memwarden_policy.rules import Condition, Policy, Rule, Selector
-from memwarden_policy.shapes import Findings, Node, duplicates
+from memwarden_policy.shapes import DOTTED_NAME, LABEL, Findings, Node, duplicates
 
 FIELDS: Final = ("priority", "mode", "active", "selector", "admission")
 SELECTOR_FIELDS: Final = ("domains", "memoryTypes", "categories", "roles")
@@ -26,7 +26,10 @@ def read(resource: Resource, findings: Findings) -> Policy | None:
         selector=_selector(spec.node("selector")),
         rules=_rules(spec),
     )
-    return policy if spec.flag("active", default=True) else None
+    is_active = spec.flag("active", default=True)
+    if is_active and not spec.values.get("admission"):
+        spec.problem("admission", "SaysNothing", "add a rule to `admission`, or set `active` to false")
+    return policy if is_active else None
 
 
 def read_store_reference(spec: Node) -> None:
@@ -35,8 +38,8 @@ def read_store_reference(spec: Node) -> None:
     if spec.has("storeRef"):
         reference.knows("namespace", "name")
         reference.require("name")
-        reference.text("name", bounds.NAME_MAX)
-        reference.text("namespace", bounds.NAMESPACE_MAX)
+        reference.matching("name", DOTTED_NAME, bounds.NAME_MAX)
+        reference.matching("namespace", LABEL, bounds.NAMESPACE_MAX)
 
 
 def _selector(node: Node) -> Selector:
@@ -66,7 +69,7 @@ def _rule(node: Node) -> Rule:
     node.require("name")
     node.require("action")
     return Rule(
-        name=node.text("name", bounds.RULE_NAME_MAX) or "",
+        name=node.matching("name", LABEL, bounds.RULE_NAME_MAX) or "",
         action=node.word("action", Action) or Action.REJECT,
         condition=_condition(node),
     )

@@ -1,5 +1,6 @@
 """Reads the fields of a spec one by one, with its bounds; every misfit is a problem with the path of its field."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -34,7 +35,7 @@ class Node:
     findings: Findings
 
     def at(self, name: str) -> str:
-        return f"{self.path}.{name}"
+        return f"{self.path}.{name}" if self.path else name
 
     def problem(self, name: str, reason: str, message: str) -> None:
         self.findings.add(self.at(name) if name else self.path, reason, message)
@@ -76,6 +77,18 @@ class Node:
                 self.findings.add(path, "InvalidType", f"expected a mapping, found {described(value)}")
         return found
 
+    def filled(self, name: str) -> None:
+        """Report a list that is there and empty."""
+        if self.values.get(name) == []:
+            self.problem(name, "Empty", f"`{name}` must hold at least one item, or be left out")
+
+    def matching(self, name: str, pattern: "Pattern", longest: int) -> str | None:
+        """Return a text of the pattern; None where it is missing or does not fit."""
+        value = self.text(name, longest)
+        if value is not None and pattern.expression.fullmatch(value) is None:
+            self.problem(name, "InvalidName", f"`{value}` must be {pattern.meaning}")
+        return value
+
     def texts(self, name: str, most: int, longest: int) -> tuple[str, ...]:
         read = [
             self._text(f"{self.at(name)}[{index}]", value, longest)
@@ -87,6 +100,8 @@ class Node:
         read = [
             self._word(f"{self.at(name)}[{index}]", value, kind) for index, value in enumerate(self.items(name, most))
         ]
+        for index in duplicates(read, lambda word: word):
+            self.findings.add(f"{self.at(name)}[{index}]", "Duplicate", "this word is named before")
         return tuple(each for each in read if each is not None)
 
     def text(self, name: str, longest: int) -> str | None:
@@ -150,6 +165,19 @@ class Node:
         hint = nearest(value, known) if isinstance(value, str) else ""
         self.findings.add(path, "UnknownValue", f"{shown[:100]} is not one of {', '.join(known)}{hint}")
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """What a name may look like, for machines and for people."""
+
+    expression: re.Pattern[str]
+    meaning: str
+
+
+_EDGES = "small letters, digits and dashes{}, beginning and ending with a letter or digit"
+LABEL = Pattern(re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"), _EDGES.format(""))
+DOTTED_NAME = Pattern(re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?"), _EDGES.format(" and dots"))
 
 
 def moment(value: Any) -> datetime | None:

@@ -13,6 +13,7 @@ from memwarden_policy.attributes import Attribute, Facts, Type
 from memwarden_policy.expressions import Failure
 from memwarden_policy.model import Problem
 from memwarden_policy.nearest import nearest
+from memwarden_policy.shapes import described
 
 COMPARISONS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     "gte": operator.ge,
@@ -28,7 +29,7 @@ OPERATORS_OF: Final[Mapping[Type, tuple[str, ...]]] = {
     Type.STRING: ("eq", "ne", "in"),
     Type.BOOL: ("eq", "ne"),
     Type.DOUBLE: (*_ORDER, "eq", "ne", "in"),
-    Type.TIMESTAMP: _ORDER,
+    Type.TIMESTAMP: (*_ORDER, "eq", "ne"),
     Type.STRINGS: (),
 }
 UNITS: Final[Mapping[str, str]] = {
@@ -40,8 +41,6 @@ UNITS: Final[Mapping[str, str]] = {
 }
 _UNIT_NAMES: Final = {name: unit for short, unit in UNITS.items() for name in (short, unit, unit.removesuffix("s"))}
 _RELATIVE = re.compile(r"\s*now\(\)\s*(?:([+-])\s*(\d{1,6})\s*([a-z]+)\s*)?")
-# Beyond it a number of YAML is no longer exact.
-NUMBER_MAX = 1e15
 # A century: nothing that is remembered is older.
 OFFSET_MAX = timedelta(days=366 * 100)
 
@@ -91,7 +90,7 @@ def compiled(document: Any, path: str) -> Where | tuple[Problem, ...]:
     if len(document) > bounds.WHERE_ATTRIBUTES_MAX:
         message = f"at most {bounds.WHERE_ATTRIBUTES_MAX} attributes, found {len(document)}"
         return (Problem(path=path, reason="TooMany", message=message),)
-    found = [each for name, tests in document.items() for each in _attribute(str(name), tests, f"{path}.{name}")]
+    found = [each for name, tests in document.items() for each in _attribute(str(name)[:100], tests, f"{path}.{name}")]
     problems = tuple(each for each in found if isinstance(each, Problem))
     return problems or Where(tuple(each for each in found if isinstance(each, Comparison)))
 
@@ -126,7 +125,7 @@ def _comparison(attribute: Attribute, word: str, value: Any, path: str) -> Compa
     if word not in allowed:
         message = f"`{word}` does not apply to a {attribute.type}; use {', '.join(allowed)}"
         return Problem(path=path, reason="InvalidOperator", message=message)
-    operand = _choices(attribute, value) if word == "in" else _operand(attribute.type, value)
+    operand = _choices(attribute, value) if word == "in" else _operand(attribute, value)
     if isinstance(operand, Refused):
         return Problem(path=path, reason="InvalidValue", message=operand.message)
     return Comparison(attribute, word, operand)
@@ -142,29 +141,39 @@ class Refused:
 def _choices(attribute: Attribute, value: Any) -> Any:
     if not isinstance(value, list) or not value:
         return Refused("`in` takes a list of values")
-    if len(value) > bounds.WHERE_VALUES_MAX:
-        return Refused(f"`in` takes at most {bounds.WHERE_VALUES_MAX} values, found {len(value)}")
-    operands = [_operand(attribute.type, each) for each in value]
+    if len(value) > attribute.choices_max:
+        return Refused(f"`in` takes at most {attribute.choices_max} values here, found {len(value)}")
+    operands = [_operand(attribute, each) for each in value]
     refused = [each for each in operands if isinstance(each, Refused)]
     return refused[0] if refused else frozenset(operands)
 
 
-def _operand(kind: Type, value: Any) -> Any:
-    match kind, value:
+def _operand(attribute: Attribute, value: Any) -> Any:
+    match attribute.type, value:
         case Type.BOOL, bool():
             return value
         case Type.STRING, str():
-            is_short = len(value) <= bounds.WHERE_TEXT_MAX
-            return value if is_short else Refused(f"a text holds at most {bounds.WHERE_TEXT_MAX} characters")
-        case Type.DOUBLE, int() | float() if not isinstance(value, bool) and abs(value) < NUMBER_MAX:
-            return Decimal(str(value))
+            return _text(attribute, value)
+        case Type.DOUBLE, int() | float() if not isinstance(value, bool):
+            return Decimal(str(value)) if 0 <= value <= 1 else Refused("expected a number from 0 to 1")
         case Type.TIMESTAMP, str():
             return moment(value)
-    return Refused(f"expected a {kind}, found {type(value).__name__}")
+    return Refused(f"expected a {attribute.type}, found {described(value)}")
+
+
+def _text(attribute: Attribute, value: str) -> str | Refused:
+    if attribute.words and value not in attribute.words:
+        hint = nearest(value, attribute.words)
+        return Refused(f"`{value[:100]}` is not one of {', '.join(attribute.words)}{hint}")
+    if len(value) > attribute.longest:
+        return Refused(f"a text holds at most {attribute.longest} characters here, found {len(value)}")
+    return value
 
 
 def moment(text: str) -> Moment | Refused:
     """Read `now() - 30d`, `now() - 30 days` or an RFC 3339 time with a zone."""
+    if len(text) > bounds.TIME_LENGTH_MAX:
+        return Refused(f"a time holds at most {bounds.TIME_LENGTH_MAX} characters")
     relative = _RELATIVE.fullmatch(text)
     if relative is None:
         return _fixed(text)

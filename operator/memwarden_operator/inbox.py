@@ -1,0 +1,85 @@
+"""Turns what a watch tells into keys of the queue; our own echo and what changed nothing are dropped here."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from memwarden_operator import shapes
+from memwarden_operator.shapes import Namespace, StoreKey
+from memwarden_operator.state import State, mark
+from memwarden_operator.work import Floor, Queue, Workspace
+from memwarden_policy.model import Kind
+
+DELETED = "DELETED"
+
+
+@dataclass(slots=True, kw_only=True)
+class Inbox:
+    """Everything a watch tells goes through here."""
+
+    state: State
+    queue: Queue
+    sweep_wanted: asyncio.Event
+    _namespaces: dict[str, Namespace] = field(default_factory=dict)
+    _stores: dict[StoreKey, tuple[str, int]] = field(default_factory=dict)
+
+    def policy(self, kind: Kind, event: str | None, document: Mapping[str, Any]) -> None:
+        """Take note of a policy or grant of a namespace."""
+        if event != DELETED and self._is_echo(kind, document):
+            return
+        metadata = document["metadata"]
+        home = metadata["namespace"]
+        if event == DELETED:
+            self.state.written.pop((kind, home, metadata["name"]), None)
+        self._touch(home, shapes.store_ref(home, document.get("spec") or {}))
+
+    def floor(self, event: str | None, document: Mapping[str, Any]) -> None:
+        """Take note of a ClusterMemoryPolicy: it concerns every workspace."""
+        if event != DELETED and self._is_echo(Kind.CLUSTER_MEMORY_POLICY, document):
+            return
+        if event == DELETED:
+            self.state.written.pop((Kind.CLUSTER_MEMORY_POLICY, "", document["metadata"]["name"]), None)
+        for key in self.state.held:
+            self.queue.add(key)
+        self.queue.add(Floor())
+
+    def store(self, event: str | None, document: Mapping[str, Any]) -> None:
+        """Take note of a store: which objects it takes may be another set now."""
+        metadata = document["metadata"]
+        key = StoreKey(metadata["namespace"], metadata["name"])
+        now = (metadata["uid"], metadata["generation"])
+        if event == DELETED:
+            self._stores.pop(key, None)
+        elif self._stores.get(key) == now:
+            return
+        else:
+            self._stores[key] = now
+        self.sweep_wanted.set()
+
+    def namespace(self, event: str | None, document: Mapping[str, Any]) -> None:
+        """Take note of a namespace: a new UID is a new workspace, and stores select by labels."""
+        now = shapes.namespace(document)
+        before = self._namespaces.get(now.name)
+        if event == DELETED:
+            self._namespaces.pop(now.name, None)
+        elif before == now:
+            return
+        else:
+            self._namespaces[now.name] = now
+        if before is not None or event not in (None, DELETED):
+            self._touch(now.name, None)
+
+    def _touch(self, home: str, named: StoreKey | None) -> None:
+        for key in self.state.homes(home):
+            self.queue.add(key)
+        own = [key for key in self._stores if key.namespace == home]
+        for store in [named] if named else own:
+            self.queue.add(Workspace(store, home))
+        self.queue.add(Workspace(None, home))
+
+    def _is_echo(self, kind: Kind, document: Mapping[str, Any]) -> bool:
+        metadata = document["metadata"]
+        name = (kind, metadata.get("namespace", ""), metadata["name"])
+        now = mark(metadata["uid"], metadata["generation"], document.get("status") or {})
+        return self.state.written.get(name) == now and "deletionTimestamp" not in metadata

@@ -6,17 +6,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from memwarden_operator import conditions, plan, publish, statuses
+from memwarden_operator import conditions, metrics, plan, publish, statuses
 from memwarden_operator.answers import Answer
+from memwarden_operator.events import About, Happening
 from memwarden_operator.fence import Fence
 from memwarden_operator.lease import Lease, LeaseLostError
 from memwarden_operator.plan import Offer
 from memwarden_operator.publish import Publisher
 from memwarden_operator.reasons import Reason
-from memwarden_operator.service import FencedOutError, Service, ServiceError
+from memwarden_operator.service import FencedOutError, Service, ServiceError, ServiceRefusedError
 from memwarden_operator.services import Services
 from memwarden_operator.shapes import Picture, PolicyObject, StoreKey
-from memwarden_operator.state import State
+from memwarden_operator.state import Held, State
 from memwarden_operator.statuses import Outage
 from memwarden_operator.work import Floor, Queue, StoreStatus, Workspace
 from memwarden_policy.model import Kind
@@ -86,7 +87,9 @@ class Enforcer:
             return await self._put(service, offered)
 
     async def _put(self, service: Service, offered: Offer) -> Answer:
-        return await service.put(offered.home.name, plan.body(offered, *self.fence.next()))
+        answer = await service.put(offered.home.name, plan.body(offered, *self.fence.next()))
+        metrics.OFFERS.labels("taken").inc()
+        return answer
 
     def _note(self, key: Workspace, offered: Offer, answer: Answer) -> None:
         held = self.state.of(key)
@@ -96,10 +99,21 @@ class Enforcer:
             self.queue.add(Floor(), FLOOR_DELAY_SECONDS)
         held.fingerprint = plan.fingerprint(offered.resources)
         held.seen, held.floor, held.outage = answer.workspace, floor, None
+        if held.drift:
+            self._mended(offered, held)
         store = self.state.store(offered.store.key)
         if is_new or store.outage or not store.is_asked:
             store.outage, store.is_asked = None, True
             self.queue.add(StoreStatus(offered.store.key), STORE_STATUS_DELAY_SECONDS)
+
+    def _mended(self, offered: Offer, held: Held) -> None:
+        how = "was changed by another hand" if held.drift == "edited" else "was lost by the service"
+        text = f"The ruleset of the workspace {offered.home.name} {how}, and is in force again"
+        store = offered.store
+        about = About(kind=Kind.MEMORY_STORE, namespace=store.key.namespace, name=store.key.name, uid=store.uid)
+        self.publisher.recorder.record(about, Happening(type="Warning", reason=Reason.DRIFT_MENDED, message=text))
+        metrics.DRIFT_MENDED.labels(held.drift).inc()
+        held.drift = ""
 
     async def _tell(self, key: Workspace, offered: Offer, answer: Answer, now: datetime) -> None:
         missing = Outage(reason=Reason.NOT_ENFORCED, message="the service said nothing of it")
@@ -111,10 +125,12 @@ class Enforcer:
             self.queue.add(key)
 
     async def _suffer(self, key: Workspace, offered: Offer, error: ServiceError, now: datetime) -> None:
+        metrics.OFFERS.labels(error.reason).inc()
         outage = Outage(reason=error.reason, message=str(error))
         self.state.of(key).outage = outage
-        self.state.store(offered.store.key).outage = outage
-        self.queue.add(StoreStatus(offered.store.key))
+        if not isinstance(error, ServiceRefusedError):  # That is about this ruleset; the others are taken.
+            self.state.store(offered.store.key).outage = outage
+            self.queue.add(StoreStatus(offered.store.key))
         unconfirmed = [each for each in offered.objects if not _is_confirmed(each)]
         writes = [publish.of_object(each, statuses.of_object(each, key.store, outage, now)) for each in unconfirmed]
         await self.publisher.write(writes)

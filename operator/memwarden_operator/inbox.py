@@ -22,7 +22,6 @@ class Inbox:
     queue: Queue
     sweep_wanted: asyncio.Event
     _namespaces: dict[str, Namespace] = field(default_factory=dict)
-    _stores: dict[StoreKey, tuple[str, int]] = field(default_factory=dict)
 
     def policy(self, kind: Kind, event: str | None, document: Mapping[str, Any]) -> None:
         """Take note of a policy or grant of a namespace."""
@@ -31,7 +30,7 @@ class Inbox:
         metadata = document["metadata"]
         home = metadata["namespace"]
         if event == DELETED:
-            self.state.written.pop((kind, home, metadata["name"]), None)
+            self.state.forget((kind, home, metadata["name"]))
         self._touch(home, shapes.store_ref(home, document.get("spec") or {}))
 
     def floor(self, event: str | None, document: Mapping[str, Any]) -> None:
@@ -39,7 +38,7 @@ class Inbox:
         if event != DELETED and self._is_echo(Kind.CLUSTER_MEMORY_POLICY, document):
             return
         if event == DELETED:
-            self.state.written.pop((Kind.CLUSTER_MEMORY_POLICY, "", document["metadata"]["name"]), None)
+            self.state.forget((Kind.CLUSTER_MEMORY_POLICY, "", document["metadata"]["name"]))
         for key in self.state.held:
             self.queue.add(key)
         self.queue.add(Floor())
@@ -50,11 +49,12 @@ class Inbox:
         key = StoreKey(metadata["namespace"], metadata["name"])
         now = (metadata["uid"], metadata["generation"])
         if event == DELETED:
-            self._stores.pop(key, None)
-        elif self._stores.get(key) == now:
+            self.state.store_versions.pop(key, None)
+            self.state.forget((Kind.MEMORY_STORE, key.namespace, key.name))
+        elif self.state.store_versions.get(key) == now:
             return
         else:
-            self._stores[key] = now
+            self.state.store_versions[key] = now
         self.sweep_wanted.set()
 
     def namespace(self, event: str | None, document: Mapping[str, Any]) -> None:
@@ -73,7 +73,7 @@ class Inbox:
     def _touch(self, home: str, named: StoreKey | None) -> None:
         for key in self.state.homes(home):
             self.queue.add(key)
-        own = [key for key in self._stores if key.namespace == home]
+        own = [key for key in self.state.store_versions if key.namespace == home]
         for store in [named] if named else own:
             self.queue.add(Workspace(store, home))
         self.queue.add(Workspace(None, home))

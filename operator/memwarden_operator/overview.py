@@ -21,6 +21,7 @@ class Overview:
     publisher: Publisher
     state: State
     queue: Queue
+    floor_waits: bool = False
 
     async def store(self, key: StoreStatus, picture: Picture, now: datetime) -> None:
         """Write the status of a store. Raises ApiError."""
@@ -42,13 +43,20 @@ class Overview:
 
     async def floor(self, picture: Picture, now: datetime) -> None:
         """Write the statuses of the floor, once every workspace has been asked. Raises ApiError."""
+        self.floor_waits = self.queue.has_untried_workspaces()
+        if self.floor_waits:
+            return
         concerned = self._concerned()
-        if any(self.queue.pending(key) for key in concerned):
-            return  # The last of them asks for the floor again.
         writes = [
             publish.of_object(each, render(each, floors.judge(each, concerned, now), now)) for each in picture.floor
         ]
         if not await self.publisher.write(writes):
+            self.queue.add(Floor())
+
+    def settle(self) -> None:
+        """Look at the floor again when the last workspace that it waits for was tried."""
+        if self.floor_waits and not self.queue.has_untried_workspaces():
+            self.floor_waits = False
             self.queue.add(Floor())
 
     def _concerned(self) -> dict[Workspace, Held]:

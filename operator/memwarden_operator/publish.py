@@ -5,8 +5,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from memwarden_operator import statuses
+from memwarden_operator import conditions, events, metrics, statuses
 from memwarden_operator.cluster import ApiError, Cluster, resource_path
+from memwarden_operator.events import About, Recorder
 from memwarden_operator.gather import PLURALS
 from memwarden_operator.shapes import PolicyObject, Store
 from memwarden_operator.state import State, mark
@@ -61,6 +62,7 @@ class Publisher:
 
     cluster: Cluster
     state: State
+    recorder: Recorder
 
     async def write(self, writes: Iterable[Write]) -> bool:
         """Write what differs. False: an object moved since it was read; look again. Raises ApiError."""
@@ -75,6 +77,7 @@ class Publisher:
         # Noted before it is written: the watch may be faster than the answer.
         name = (write.kind, write.namespace, write.name)
         self.state.written[name] = mark(write.uid, write.generation, write.desired)
+        self.state.ready[name] = conditions.find(write.desired, "Ready").get("status") == "True"
         if patch is None:
             return True
         path = resource_path(PLURALS[write.kind], write.namespace or None, write.name, "/status")
@@ -83,9 +86,20 @@ class Publisher:
             async with self.cluster.status_writes:
                 await self.cluster.merge(path, document)
         except ApiError as error:
-            if error.status == 404:
-                return True  # Deleted meanwhile: the event of it does the rest.
-            if error.status == 409:
-                return False
-            raise
+            return _failed(error)
+        metrics.STATUS_WRITES.labels("written").inc()
+        what = events.happened(write.observed, write.desired)
+        if what is not None:
+            about = About(kind=write.kind, namespace=write.namespace, name=write.name, uid=write.uid)
+            self.recorder.record(about, what)
         return True
+
+
+def _failed(error: ApiError) -> bool:
+    if error.status == 404:
+        return True  # Deleted meanwhile: the event of it does the rest.
+    if error.status == 409:
+        metrics.STATUS_WRITES.labels("conflict").inc()
+        return False
+    metrics.STATUS_WRITES.labels("failed").inc()
+    raise error

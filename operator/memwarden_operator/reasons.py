@@ -25,3 +25,4 @@ class Reason(StrEnum):
     SERVICE_REFUSED = "ServiceRefused"
     FENCED_OUT = "FencedOut"
     SERVICE_READY = "ServiceReady"
+    DRIFT_MENDED = "DriftMended"

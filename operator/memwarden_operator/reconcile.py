@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from memwarden_operator import gather
+from memwarden_operator import gather, metrics
 from memwarden_operator.cluster import ApiError, Cluster
 from memwarden_operator.enforce import Enforcer, TryAgainError
 from memwarden_operator.overview import Overview
@@ -48,13 +48,18 @@ class Reconciler:
             return None
 
     async def _one(self, key: Key, picture: Picture) -> None:
+        unit = type(key).__name__
         try:
-            await self._act(key, picture, datetime.now(UTC))
+            with metrics.RECONCILE_SECONDS.labels(unit).time():
+                await self._act(key, picture, datetime.now(UTC))
         except (ApiError, TryAgainError) as error:
+            metrics.RECONCILE_ERRORS.labels(unit).inc()
             log.warning("reconciling failed", extra={"key": str(key), "error": str(error)})
             self.queue.failed(key)
         else:
+            metrics.RECONCILES.labels(unit).inc()
             self.queue.done(key)
+        self.overview.settle()
 
     async def _act(self, key: Key, picture: Picture, now: datetime) -> None:
         match key:

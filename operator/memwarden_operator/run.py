@@ -13,9 +13,10 @@ from typing import Any
 import kopf
 from prometheus_client import REGISTRY
 
-from memwarden_operator import probes, watch
+from memwarden_operator import metrics, probes, watch
 from memwarden_operator.cluster import Cluster
 from memwarden_operator.enforce import Enforcer
+from memwarden_operator.events import Recorder
 from memwarden_operator.fence import Fence
 from memwarden_operator.inbox import Inbox
 from memwarden_operator.lease import Lease, LeaseLostError, Observer
@@ -44,12 +45,14 @@ class Parts:
     reconciler: Reconciler
     inbox: Inbox
     queue: Queue
+    recorder: Recorder
 
 
 async def run(settings: Settings) -> bool:
     """Run until SIGTERM or SIGINT (True), or until the Lease is lost or something failed (False)."""
     stop = asyncio.Event()
     _listen(stop)
+    metrics.set_up()
     cluster = await Cluster.connect(settings.kubeconfig)
     lease = Lease(cluster, settings.namespace, f"{socket.gethostname()}_{os.getpid()}", Observer())
     health = probes.Health(stands_by=lambda: lease.observer.is_alive and not lease.term)
@@ -59,6 +62,7 @@ async def run(settings: Settings) -> bool:
         if not await _unless(stop, lease.take()):
             return True
         log.info("leading")
+        metrics.LEADER.set(1)
         return await _lead(settings, lease, health, stop)
     finally:
         await runner.cleanup()
@@ -82,11 +86,13 @@ async def _work(parts: Parts, lease: Lease, health: probes.Health, stop: asyncio
     async with asyncio.TaskGroup() as group:
         keeper = group.create_task(lease.keep())
         reconciling = group.create_task(parts.reconciler.run())
+        recording = group.create_task(parts.recorder.run())
         sweeping = group.create_task(parts.sweeper.run(health.sweep_is_over))
         watching = group.create_task(_watch(parts, ended, stop))
         await stop.wait()
         log.info("stopping")
         sweeping.cancel()
+        recording.cancel()
         parts.queue.stop()
         await asyncio.wait([reconciling], timeout=FINISH_SECONDS)
         for task in (reconciling, keeper):
@@ -101,7 +107,11 @@ def assemble(settings: Settings, lease: Lease) -> Parts:
     """Put the parts together around one state and one queue."""
     cluster, state, queue = lease.cluster, State(), Queue()
     services = Services(cluster, settings.namespace, settings.account)
-    publisher = Publisher(cluster, state)
+    recorder = Recorder(cluster, lease.me)
+    publisher = Publisher(cluster, state, recorder)
+    metrics.QUEUE_DEPTH.set_function(lambda: len(queue))
+    metrics.QUEUE_AGE.set_function(queue.age)
+    REGISTRY.register(metrics.Objects(lambda: state.ready))
     enforcer = Enforcer(
         services=services,
         publisher=publisher,
@@ -119,6 +129,7 @@ def assemble(settings: Settings, lease: Lease) -> Parts:
         reconciler=Reconciler(cluster, queue, enforcer, overview),
         inbox=Inbox(state=state, queue=queue, sweep_wanted=sweeper.wanted),
         queue=queue,
+        recorder=recorder,
     )
 
 

@@ -21,6 +21,7 @@ class Held:
     seen: WorkspaceAnswer | None = None  # None: the service has not answered for it yet.
     floor: Mapping[ResourceKey, ObjectAnswer] = field(default_factory=dict)
     outage: Outage | None = None  # None: the last attempt succeeded.
+    drift: str = ""  # What was found to be another than last seen, until it is mended.
 
 
 @dataclass(slots=True)
@@ -37,8 +38,18 @@ class State:
 
     held: dict[Workspace, Held] = field(default_factory=dict)
     stores: dict[StoreKey, StoreState] = field(default_factory=dict)
+    # UID and generation of each store, as last listed or told.
+    store_versions: dict[StoreKey, tuple[str, int]] = field(default_factory=dict)
     # What was last written to the status of each object, as a hash: tells our own echo from a stranger's hand.
     written: dict[tuple[str, str, str], tuple[str, int, int]] = field(default_factory=dict)
+
+    # Whether each object was Ready when its status was last written or found right.
+    ready: dict[tuple[str, str, str], bool] = field(default_factory=dict)
+
+    def forget(self, name: tuple[str, str, str]) -> None:
+        """Forget an object that is gone."""
+        self.written.pop(name, None)
+        self.ready.pop(name, None)
 
     def of(self, key: Workspace) -> Held:
         """Return what is known of a workspace, an empty note when it is new."""

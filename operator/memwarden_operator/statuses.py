@@ -151,7 +151,8 @@ def _last_good(each: PolicyObject, said: ObjectAnswer) -> Condition:
     if said.in_force is not None:
         text = f"Generation {said.in_force.generation}, the last that was accepted, stays in force"
         return Condition(type="InForce", status="True", reason=Reason.LAST_GOOD_IN_FORCE, message=text)
-    if each.status.get("digest") or _was_lost(each.status):
+    is_lost = any(problem.reason == Reason.LAST_GOOD_LOST for problem in said.problems)
+    if is_lost or each.status.get("digest") or _was_lost(each.status):
         text = "The store lost the last version that was accepted; its defaults apply until this one is corrected"
         return Condition(type="InForce", status="False", reason=Reason.LAST_GOOD_LOST, message=text)
     text = "No version of it was ever accepted"

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from memwarden_operator import gather, plan
+from memwarden_operator import gather, metrics, plan
 from memwarden_operator.answers import WorkspaceAnswer
 from memwarden_operator.cluster import ApiError, Cluster
 from memwarden_operator.service import ServiceError
@@ -44,9 +44,11 @@ class Sweeper:
                 try:
                     await self.full()
                 except ApiError as error:
+                    metrics.SWEEPS.labels("failed").inc()
                     log.warning("the sweep failed", extra={"error": str(error)})
                     await asyncio.sleep(RETRY_SECONDS)
                     continue
+                metrics.SWEEPS.labels("done").inc()
                 due = time.monotonic() + FULL_SECONDS
                 on_swept()
             else:
@@ -58,7 +60,9 @@ class Sweeper:
     async def full(self) -> None:
         """LIST everything, compare it with what is known, and ask for work on what differs. Raises ApiError."""
         picture = await gather.picture(self.cluster, None)
+        metrics.LAST_LIST.set_to_current_time()
         self.stores = dict(picture.stores)
+        self.state.store_versions = {key: (store.uid, store.generation) for key, store in picture.stores.items()}
         await asyncio.gather(*(self.look(store) for store in picture.stores.values()))
         for key in plan.workspaces(picture) | set(self.state.held):
             if self._is_due(key, picture):
@@ -78,12 +82,22 @@ class Sweeper:
                 known.outage = Outage(reason=error.reason, message=str(error))
                 self.queue.add(StoreStatus(store.key))
             return
-        known.is_asked = True
+        self._recovered(store.key)
         for name, seen in listed.items():
             self._compare(Workspace(store.key, name), seen)
         for key in self.state.holding(store.key):
             if key.namespace not in listed:
                 self._lost(key)
+
+    def _recovered(self, store: StoreKey) -> None:
+        known = self.state.store(store)
+        known.is_asked = True
+        waiting = frozenset(key for key in self.queue.retrying if isinstance(key, Workspace) and key.store == store)
+        if waiting:
+            self.queue.hasten(waiting)  # What failed succeeds, or says again why not; that it lists is not enough.
+        elif known.outage is not None:
+            known.outage = None
+            self.queue.add(StoreStatus(store))
 
     def _compare(self, key: Workspace, seen: WorkspaceAnswer) -> None:
         held = self.state.of(key)
@@ -91,12 +105,12 @@ class Sweeper:
             held.seen = seen
             self.queue.add(key)
         elif seen.drifted or (seen.revision, seen.digest) != (held.seen.revision, held.seen.digest):
-            held.fingerprint, held.seen = None, seen
+            held.fingerprint, held.seen, held.drift = None, seen, "edited"
             self.queue.add(key)
 
     def _lost(self, key: Workspace) -> None:
         held = self.state.of(key)
-        held.fingerprint, held.seen = None, None
+        held.fingerprint, held.seen, held.drift = None, None, "lost"
         self.queue.add(key)
 
     def _is_due(self, key: Workspace, picture: Picture) -> bool:

@@ -5,6 +5,7 @@ from typing import Any
 
 import kopf
 
+from memwarden_operator import metrics
 from memwarden_operator.cluster import Cluster, Credentials
 from memwarden_operator.gather import NAMESPACED, PLURALS
 from memwarden_operator.inbox import Inbox
@@ -40,10 +41,12 @@ def registry(cluster: Cluster, inbox: Inbox, on_start: Callable[[], Awaitable[No
 
     @kopf.on.event(GROUP, VERSION, PLURALS[Kind.CLUSTER_MEMORY_POLICY], registry=found)
     async def floor(event: Any, **_: Any) -> None:
+        metrics.LAST_WATCH.labels(Kind.CLUSTER_MEMORY_POLICY).set_to_current_time()
         inbox.floor(event["type"], event["object"])
 
     @kopf.on.event(GROUP, VERSION, PLURALS[Kind.MEMORY_STORE], registry=found)
     async def store(event: Any, **_: Any) -> None:
+        metrics.LAST_WATCH.labels(Kind.MEMORY_STORE).set_to_current_time()
         inbox.store(event["type"], event["object"])
 
     @kopf.on.event("", "v1", "namespaces", registry=found)
@@ -86,4 +89,5 @@ def connection(found: Credentials) -> kopf.ConnectionInfo:
 def _watch_policies(found: kopf.OperatorRegistry, inbox: Inbox, kind: Kind) -> None:
     @kopf.on.event(GROUP, VERSION, PLURALS[kind], registry=found, id=kind)
     async def policy(event: Any, **_: Any) -> None:
+        metrics.LAST_WATCH.labels(kind).set_to_current_time()
         inbox.policy(kind, event["type"], event["object"])

@@ -61,9 +61,14 @@ class Queue:
         """The keys whose last attempt failed."""
         return frozenset(self._failures)
 
-    def pending(self, key: Key) -> bool:
-        """Say whether a key waits or is worked on, and has not just failed."""
-        return (key in self._due or key in self._busy) and key not in self._failures
+    def has_untried_workspaces(self) -> bool:
+        """Say whether a workspace waits or is worked on whose last attempt did not fail."""
+        now = self.clock()
+        untried = (key for key, due in self._due.items() if due <= now or key in self._busy)
+        return any(
+            isinstance(key, Workspace) and key.store is not None and key not in self._failures
+            for key in (*untried, *self._busy)
+        )
 
     def age(self) -> float:
         """Return for how many seconds the oldest key that is due has waited."""

@@ -24,7 +24,7 @@ def cases():
             yield pytest.param(suite, case, id=f"{name}: {case.name}")
 
 
-@pytest.mark.parametrize(("suite", "case"), cases())
+@pytest.mark.parametrize(("suite", "case"), list(cases()))
 def test_core_agrees(suite, case):
     result = corpus.run_case(suite, case)
     assert result.problems == ()

@@ -1,14 +1,13 @@
 """Decides what is done with a candidate: total, deterministic, and never milder than the floor."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import groupby
 
 from memwarden_policy import bounds
 from memwarden_policy.access import rights
 from memwarden_policy.attributes import Facts
-from memwarden_policy.expressions import Failure
 from memwarden_policy.model import Action, Caller, Candidate, Decision, RuleOutcome
 from memwarden_policy.rules import Evaluation, Policy
 from memwarden_policy.ruleset import Ruleset
@@ -45,35 +44,27 @@ def _speak(policies: list[Policy], evaluation: Evaluation) -> Voices:
     """Let the highest priority speak at which a rule of an Enforce policy matches; hear every Audit policy."""
     voices = Voices()
     for _, level in groupby((each for each in policies if not each.is_audit), key=lambda each: each.priority):
-        _hear(_outcomes(level, evaluation), voices)
+        _hear(level, evaluation, voices)
         if voices.speaking:
             break
-    audits = _outcomes((each for each in policies if each.is_audit), evaluation)
-    voices.silent.extend(audits)
+    _hear((each for each in policies if each.is_audit), evaluation, voices)
     return voices
 
 
-def _hear(outcomes: Iterable[RuleOutcome], voices: Voices) -> None:
-    for outcome in outcomes:
-        (voices.speaking if outcome.counted else voices.silent).append(outcome)
-
-
-def _outcomes(policies: Iterable[Policy], evaluation: Evaluation) -> Iterator[RuleOutcome]:
-    """Return what each rule says that matches or fails. A failing Accept does not match, a stricter one does."""
+def _hear(policies: Iterable[Policy], evaluation: Evaluation, voices: Voices) -> None:
+    """Collect what each rule says that matches or fails."""
     for policy in policies:
         for rule in policy.rules:
             answer = evaluation.holds(rule.condition)
             if answer is False:
                 continue
-            has_failed = isinstance(answer, Failure)
-            yield RuleOutcome(
-                policy=policy.address,
-                rule=rule.name,
-                action=rule.action,
-                counted=not policy.is_audit and not (has_failed and rule.action is Action.ACCEPT),
-                failed=has_failed,
-                note=str(answer) if has_failed else "",
-            )
+            outcome = rule.outcome if answer is True else _failed(rule.outcome, str(answer))
+            (voices.speaking if outcome.counted else voices.silent).append(outcome)
+
+
+def _failed(outcome: RuleOutcome, note: str) -> RuleOutcome:
+    """A failing Accept does not match, a stricter action does."""
+    return replace(outcome, counted=outcome.counted and outcome.action is not Action.ACCEPT, failed=True, note=note)
 
 
 def _refused_claim(candidate: Candidate) -> Decision:
@@ -83,11 +74,11 @@ def _refused_claim(candidate: Candidate) -> Decision:
 
 
 def _decision(speaking: list[RuleOutcome], silent: list[RuleOutcome]) -> Decision:
-    action = max(outcome.action for outcome in speaking)
     # Strictest first, then by name: what is behind the action leads, whatever the order of the objects.
-    counted = sorted(speaking, key=lambda each: (-each.action.rank, each.address))
-    recorded = (*counted, *sorted(silent, key=lambda each: each.address))
-    behind = [outcome.address for outcome in counted if outcome.action is action]
-    more = f" and {len(behind) - 1} more" if len(behind) > 1 else ""
+    counted = sorted(speaking, key=lambda each: (-each.action.rank, each.policy, each.rule))
+    action = counted[0].action
+    recorded = (*counted, *sorted(silent, key=lambda each: (each.policy, each.rule)))
+    others = sum(outcome.action is action for outcome in counted) - 1
+    more = f" and {others} more" if others else ""
     kept = recorded[: bounds.OUTCOMES_PER_DECISION_MAX]
-    return Decision(action=action, rules=kept, reason=f"{action} by {behind[0]}{more}")
+    return Decision(action=action, rules=kept, reason=f"{action} by {counted[0].address}{more}")

@@ -1,10 +1,12 @@
 """Globs over domains, categories and users: `*` stays within a `/` segment, `**` crosses; matching is linear."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 SEPARATOR = "/"
+_STARS = re.compile(r"\*+")
 GLOBS_CACHED_MAX = 16_384
 
 
@@ -37,6 +39,11 @@ class Glob:
             if not states:
                 return False
         return bool(states & self._final)
+
+    @property
+    def example(self) -> str:
+        """One text that the glob covers."""
+        return self.pattern if self.is_literal else _STARS.sub("x", self.pattern)
 
     @property
     def literal_prefix(self) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any
+from typing import Any, Self
 
 API_VERSION = "memwarden.dev/v1alpha1"
 ACCOUNTS_GROUP = "system:serviceaccounts"
@@ -14,9 +14,13 @@ ACCOUNTS_GROUP = "system:serviceaccounts"
 class Ordered(StrEnum):
     """Words of which each stands above the one before it; `<` and `max` follow the order of definition."""
 
-    @property
-    def rank(self) -> int:
-        return list(type(self)).index(self)
+    rank: int
+
+    def __new__(cls, word: str) -> Self:
+        member = str.__new__(cls, word)
+        member._value_ = word
+        member.rank = len(cls.__members__)
+        return member
 
     def __lt__(self, other: str) -> bool:
         return self.rank < type(self)(other).rank

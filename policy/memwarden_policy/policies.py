@@ -4,7 +4,7 @@ from typing import Final
 
 from memwarden_policy import bounds, expressions, globs, structured
 from memwarden_policy.expressions import Fault
-from memwarden_policy.model import Action, Kind, MemoryType, Mode, Resource
+from memwarden_policy.model import Action, Kind, MemoryType, Mode, Resource, RuleOutcome
 from memwarden_policy.rules import Condition, Policy, Rule, Selector
 from memwarden_policy.shapes import DOTTED_NAME, LABEL, Findings, Node, duplicates
 
@@ -19,12 +19,14 @@ def read(resource: Resource, findings: Findings) -> Policy | None:
     is_floor = resource.kind == Kind.CLUSTER_MEMORY_POLICY
     spec.knows(*FIELDS, *(() if is_floor else ("storeRef",)))
     read_store_reference(spec)
+    address = f"{resource.kind}/{resource.name}"
+    is_audit = spec.word("mode", Mode) is Mode.AUDIT
     policy = Policy(
-        address=f"{resource.kind}/{resource.name}",
+        address=address,
         priority=spec.whole("priority", bounds.PRIORITY_MIN, bounds.PRIORITY_MAX),
-        is_audit=spec.word("mode", Mode) is Mode.AUDIT,
+        is_audit=is_audit,
         selector=_selector(spec.node("selector")),
-        rules=_rules(spec),
+        rules=_rules(spec, address, is_counted=not is_audit),
     )
     is_active = spec.flag("active", default=True)
     if is_active and not spec.values.get("admission"):
@@ -55,24 +57,23 @@ def _selector(node: Node) -> Selector:
     )
 
 
-def _rules(spec: Node) -> tuple[Rule, ...]:
+def _rules(spec: Node, policy: str, *, is_counted: bool) -> tuple[Rule, ...]:
     nodes = spec.nodes("admission", bounds.RULES_PER_POLICY_MAX)
-    rules = [_rule(node) for node in nodes]
+    rules = [_rule(node, policy, is_counted=is_counted) for node in nodes]
     for index in duplicates(rules, lambda rule: rule.name):
         if rules[index].name:
             nodes[index].problem("name", "Duplicate", f"a rule named `{rules[index].name}` stands before this one")
     return tuple(rules)
 
 
-def _rule(node: Node) -> Rule:
+def _rule(node: Node, policy: str, *, is_counted: bool) -> Rule:
     node.knows(*RULE_FIELDS)
     node.require("name")
     node.require("action")
-    return Rule(
-        name=node.matching("name", LABEL, bounds.RULE_NAME_MAX) or "",
-        action=node.word("action", Action) or Action.REJECT,
-        condition=_condition(node),
-    )
+    name = node.matching("name", LABEL, bounds.RULE_NAME_MAX) or ""
+    action = node.word("action", Action) or Action.REJECT
+    outcome = RuleOutcome(policy=policy, rule=name, action=action, counted=is_counted)
+    return Rule(name=name, action=action, condition=_condition(node), outcome=outcome)
 
 
 def _condition(node: Node) -> Condition:

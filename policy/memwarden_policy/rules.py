@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from memwarden_policy.attributes import Facts
 from memwarden_policy.expressions import Activation, Expression, Failure
 from memwarden_policy.globs import Glob, any_matches
-from memwarden_policy.model import Action, Candidate, MemoryType
+from memwarden_policy.model import Action, Candidate, MemoryType, RuleOutcome
 from memwarden_policy.structured import Where
 
 Condition = Expression | Where | None  # None: always.
@@ -37,6 +37,7 @@ class Rule:
     name: str
     action: Action
     condition: Condition
+    outcome: RuleOutcome  # What it says where it matches: the same each time, so it is made once.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

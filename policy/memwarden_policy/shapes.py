@@ -148,7 +148,8 @@ class Node:
 
     def _text(self, path: str, value: Any, longest: int) -> str | None:
         if not isinstance(value, str):
-            self.findings.add(path, "InvalidType", f"expected a text, found {described(value)}")
+            hint = "; put it in quotes" if isinstance(value, bool | int | float) else ""
+            self.findings.add(path, "InvalidType", f"expected a text, found {described(value)}{hint}")
         elif not value:
             self.findings.add(path, "Empty", "expected a text that is not empty")
         elif len(value) > longest:

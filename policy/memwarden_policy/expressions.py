@@ -153,6 +153,9 @@ class Language:
             return Fault("InvalidExpression", where + _plainer(_one_line(message)))
         name = unknown.group(1)
         known = (*self.names, *subset.FUNCTIONS, *subset.MACROS)
+        if name in known:
+            # The engine calls a function unknown that it knows with other arguments.
+            return Fault("InvalidExpression", f"{where}`{name}` does not take these arguments")
         return Fault("UnknownAttribute", f"{where}unknown name `{name}`{nearest(name, sorted(known))}")
 
 

@@ -75,10 +75,7 @@ def _answer(address, case):
         return Answer(address, REFUSED, f"{program.reason}: {program.message}")
     value = program.eval(data=bindings)
     is_error = value.type() == cel.Type.ERROR
-    if expected is ERROR or is_error:
-        is_held = expected is ERROR and is_error
-    else:
-        is_held = same(expected, value.plain_value())
+    is_held = is_error if expected is ERROR else not is_error and same(expected, value.plain_value())
     return Answer(address, HOLDS if is_held else WRONG, f"expected {expected!r}, got {value.value()!r}")
 
 

@@ -3,14 +3,16 @@
 import asyncio
 import dataclasses
 import logging
+from collections import OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 from uuid import UUID, uuid5
 
 import psycopg
-from sqlalchemy import QueuePool, Row, text
+from sqlalchemy import QueuePool, Row, TextClause, text
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
@@ -25,12 +27,14 @@ POOL_WAIT_SECONDS = 5.0
 CONNECT_SECONDS = 5
 DOMAIN_IDS_MAX = 1_000
 DOMAINS_READ_MAX = 10_000
+PLACES_MAX = 10_000
 LEVELS = (Access.READ, Access.WRITE, Access.ADMIN)
 RULESET_TRIES_MAX = 8
 LISTEN_RETRY_SECONDS = 2.0
 CHANNEL = "memwarden_ruleset"
 NOBODY = ""
 
+RESOLVE = text("select e.workspace_id, e.revision from memwarden.resolve(:name) e")
 ENTER = text("""
   select e.workspace_id, e.revision, set_config('memwarden.workspace', e.workspace_id::text, true)
   from memwarden.resolve(:name) e
@@ -40,6 +44,18 @@ TAKE_UP = text("""
     set_config('memwarden.readable', :readable, true), set_config('memwarden.writable', :writable, true),
     set_config('memwarden.administered', :administered, true)
 """)
+# Everything in one statement; nothing happens unless the workspace is at the revision that was decided by.
+AT_ONCE = """
+  with place as materialized (
+    select set_config('memwarden.workspace', e.workspace_id::text, true)
+      || set_config('memwarden.principal', :principal, true) || set_config('memwarden.person', :person, true)
+      || set_config('memwarden.readable', :readable, true) || set_config('memwarden.writable', :writable, true)
+      || set_config('memwarden.administered', :administered, true) as settings
+    from memwarden.resolve(:name) e where e.workspace_id = :workspace and e.revision = :revision
+  )
+  select done.* from place
+    cross join lateral {function}(case when place.settings is not null then cast(:argument as jsonb) end) done
+"""
 AS_OPERATOR = text("""
   select set_config('memwarden.workspace', :workspace, true), set_config('memwarden.operator', 'on', true)
 """)
@@ -62,15 +78,25 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Acting:
-    """An open transaction and what its caller may do in it."""
+class Picture:
+    """What a subject may do in a workspace, at one revision."""
 
-    connection: AsyncConnection
+    subject: Subject
     workspace_id: UUID
     in_force: InForce
     rights: Rights
     caller: Caller
     now: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acting(Picture):
+    """The same in an open transaction, which row-level security keeps to it."""
+
+    connection: AsyncConnection
+
+
+Place = tuple[UUID, int]  # A workspace and the revision of its rules.
 
 
 class Database:
@@ -79,6 +105,7 @@ class Database:
     def __init__(self, url: URL, *, pool_size: int = POOL_CONNECTIONS_MAX) -> None:
         self.url = url
         self.rulesets = Rulesets()
+        self._places: OrderedDict[str, Place] = OrderedDict()
         self.engine: AsyncEngine = create_async_engine(
             url,
             pool_size=pool_size,
@@ -91,6 +118,19 @@ class Database:
                 "options": "-c timezone=UTC",
             },
         )
+
+        self.at_once = self.engine.execution_options(isolation_level="AUTOCOMMIT")
+
+    def last_seen(self, workspace: str) -> Place | None:
+        """Return where a workspace was when it was last looked up; None: it was not, or long ago."""
+        return self._places.get(workspace)
+
+    def saw(self, workspace: str, place: Place) -> None:
+        """Remember where a workspace is."""
+        self._places[workspace] = place
+        self._places.move_to_end(workspace)
+        while len(self._places) > PLACES_MAX:
+            self._places.popitem(last=False)
 
     async def in_force(self, workspace: UUID) -> InForce:
         """Return what is in force now, compiled."""
@@ -136,13 +176,69 @@ async def acting_as(
                 raise hidden()
             in_force = database.rulesets.get(entered.workspace_id, entered.revision)
             if in_force is not None:
-                acting = _acting(connection, entered.workspace_id, in_force, subject)
+                picture = _picture(entered.workspace_id, in_force, subject)
+                acting = Acting(connection=connection, **_fields(picture))
                 await connection.execute(TAKE_UP, await _settings(acting, domain, level))
                 yield acting
                 return
         # Compiling may take long: not while a connection of the pool is held.
         await database.in_force(entered.workspace_id)
     raise ProblemError(Kind.UNAVAILABLE, "the rules of this workspace change faster than they can be read")
+
+
+async def foresee(database: Database, subject: Subject, *, is_fresh: bool) -> Picture:
+    """Return what the subject may do, without a transaction: for a decision that `at_once` checks as it acts.
+
+    Args:
+        database: where.
+        subject: who.
+        is_fresh: True: ask the database for the revision; False: the last one that was seen will do.
+
+    Raises:
+        ProblemError: the workspace is not there, or not for this subject.
+    """
+    place = None if is_fresh else database.last_seen(subject.workspace)
+    if place is None:
+        async with database.at_once.connect() as connection:
+            row = (await connection.execute(RESOLVE, {"name": subject.workspace})).one_or_none()
+        if row is None:
+            raise hidden()
+        place = (row.workspace_id, row.revision)
+    workspace, revision = place
+    in_force = database.rulesets.get(workspace, revision) or await database.in_force(workspace)
+    database.saw(subject.workspace, (workspace, in_force.revision))
+    return _picture(workspace, in_force, subject)
+
+
+async def at_once(
+    database: Database, picture: Picture, domain: str, statement: TextClause, argument: str
+) -> Row[Any] | None:
+    """Act in one statement that is a transaction of its own, in the one domain that was decided on.
+
+    Args:
+        database: where.
+        picture: what was decided by.
+        domain: the only domain that is touched.
+        statement: made by `acts`.
+        argument: what it is called with.
+
+    Returns:
+        its answer; None: the workspace is no longer what the picture shows, and nothing was done.
+    """
+    values = {
+        **_settings_in(picture, domain),
+        "name": picture.subject.workspace,
+        "workspace": picture.workspace_id,
+        "revision": picture.in_force.revision,
+        "argument": argument,
+    }
+    async with database.at_once.connect() as connection:
+        return (await connection.execute(statement, values)).one_or_none()
+
+
+def acts(function: str) -> TextClause:
+    """Return the statement for `at_once` that calls a function of the schema, which takes one jsonb."""
+    return text(AT_ONCE.format(function=function))
 
 
 @asynccontextmanager
@@ -155,16 +251,14 @@ async def acting_as_operator(database: Database, workspace: UUID | None) -> Asyn
 
 async def find_key(database: Database, public_id: str) -> Row[tuple[object, ...]] | None:
     """Return what is known of an API key: workspace, name, person, hash, expires_at. None: there is no such key."""
-    async with database.engine.connect() as connection:
-        single = await connection.execution_options(isolation_level="AUTOCOMMIT")
-        return (await single.execute(FIND_KEY, {"id": public_id})).one_or_none()
+    async with database.at_once.connect() as connection:
+        return (await connection.execute(FIND_KEY, {"id": public_id})).one_or_none()
 
 
 async def schema_version(database: Database) -> str | None:
     """Return the revision of the schema that is there; raises SQLAlchemyError when there is none or no database."""
-    async with database.engine.connect() as connection:
-        single = await connection.execution_options(isolation_level="AUTOCOMMIT")
-        version: str | None = (await single.execute(SCHEMA_VERSION)).scalar_one_or_none()
+    async with database.at_once.connect() as connection:
+        version: str | None = (await connection.execute(SCHEMA_VERSION)).scalar_one_or_none()
         return version
 
 
@@ -196,22 +290,32 @@ async def known_domains(connection: AsyncConnection, workspace: UUID, limit: int
     return {row.name: row.id for row in rows}
 
 
-def _acting(connection: AsyncConnection, workspace: UUID, in_force: InForce, subject: Subject) -> Acting:
+def _picture(workspace: UUID, in_force: InForce, subject: Subject) -> Picture:
     now = datetime.now(UTC)
     held, caller = _rights(in_force, subject, now)
-    return Acting(connection=connection, workspace_id=workspace, in_force=in_force, rights=held, caller=caller, now=now)
+    return Picture(subject=subject, workspace_id=workspace, in_force=in_force, rights=held, caller=caller, now=now)
+
+
+def _fields(picture: Picture) -> dict[str, Any]:
+    return {field.name: getattr(picture, field.name) for field in dataclasses.fields(picture)}
 
 
 async def _settings(acting: Acting, domain: str | None, level: Access) -> dict[str, str]:
-    caller, held = acting.caller, acting.rights
-    person = caller.principal if caller.is_person else None
     if domain is not None:
-        one = "{" + str(domain_id(acting.workspace_id, domain)) + "}"
-        access = held.access(domain)
-        spans = {each: one if access >= each else NOBODY for each in LEVELS}
-    else:
-        span = await _span(acting, level)
-        spans = {each: span if level >= each else NOBODY for each in LEVELS}
+        return _settings_in(acting, domain)
+    span = await _span(acting, level)
+    return _told(acting.caller, {each: span if level >= each else NOBODY for each in LEVELS})
+
+
+def _settings_in(picture: Picture, domain: str) -> dict[str, str]:
+    one = "{" + str(domain_id(picture.workspace_id, domain)) + "}"
+    access = picture.rights.access(domain)
+    return _told(picture.caller, {each: one if access >= each else NOBODY for each in LEVELS})
+
+
+def _told(caller: Caller, spans: dict[Access, str]) -> dict[str, str]:
+    """Return the settings that row-level security reads. Only a person administers."""
+    person = caller.principal if caller.is_person else None
     return {
         "principal": caller.principal or NOBODY,
         "person": person or NOBODY,

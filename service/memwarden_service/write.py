@@ -7,7 +7,6 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import text
 from starlette.requests import Request
 from uuid6 import uuid7
 
@@ -16,21 +15,18 @@ from memwarden_policy.decide import decide
 from memwarden_policy.model import Access, Action, Candidate, Decision
 from memwarden_service import bodies, metrics
 from memwarden_service.authenticate import Authenticator
-from memwarden_service.database import Acting, Database, Subject, acting_as, domain_id
+from memwarden_service.database import Database, Picture, Subject, acts, at_once, domain_id, foresee
 from memwarden_service.digests import keyed
 from memwarden_service.problems import Fault, Kind, ProblemError, hidden
 from memwarden_service.shapes import Proposal
 from memwarden_service.text import is_clean
 
 RECORD_TRIES_MAX = 5
+MOVED = "moved"  # The ruleset is another than the one decided by.
 IDEMPOTENCY_HEADER = "idempotency-key"
 IDEMPOTENCY_KEY_LENGTH_MAX = 128
 IDEMPOTENCY_LIFE = timedelta(hours=24)
-RECORD = text("select state, answer from memwarden.record(cast(:proposal as jsonb))")
-
-
-class RulesMovedError(Exception):
-    """The ruleset moved between the decision and its record: decide again."""
+RECORD = acts("memwarden.record")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +49,7 @@ class Draft:
     intake: dict[str, bytes] = field(init=False)  # Keys by scope: the content, and the event where one is named.
     idempotency_key: str | None = field(init=False, default=None)  # None: the caller sent none.
     candidate: Candidate = field(init=False)
+    picture: Picture = field(init=False)
     decision: Decision = field(init=False)
     state: str = field(init=False)
     answer: dict[str, Any] = field(init=False)
@@ -91,19 +88,19 @@ async def dedupe(writing: Writing, draft: Draft) -> None:
         draft.intake["event"] = keyed(writing.hash_key, "event", *place, proposal.source_event_id)
 
 
-async def authorise(acting: Acting, draft: Draft) -> None:
+async def authorise(picture: Picture, draft: Draft) -> None:
     """Ask for the right to write in the domain, before any rule is asked."""
-    access = acting.rights.access(draft.proposal.domain)
+    access = picture.rights.access(draft.proposal.domain)
     if access < Access.READ:
         raise hidden()
     if access < Access.WRITE:
         raise ProblemError(Kind.FORBIDDEN, "this caller may read this domain, not write in it")
-    if draft.is_private and acting.caller.principal is None:
+    if draft.is_private and picture.caller.principal is None:
         fault = Fault("body.private", "NoPrincipal", "a private memory needs the person it belongs to")
         raise ProblemError(Kind.INVALID, faults=[fault])
 
 
-async def judge(acting: Acting, draft: Draft) -> None:
+async def judge(picture: Picture, draft: Draft) -> None:
     """Let the rules in force decide."""
     proposal = draft.proposal
     confidence = seed(proposal.source) if proposal.confidence is None else rounded(proposal.confidence)
@@ -118,15 +115,15 @@ async def judge(acting: Acting, draft: Draft) -> None:
         confidence=confidence,
         is_sensitive=proposal.is_sensitive,
         tags=proposal.tags,
-        owner=acting.caller.principal if proposal.private else None,
+        owner=picture.caller.principal if proposal.private else None,
         about=proposal.about,
-        observed_at=proposal.observed_at or acting.now,
+        observed_at=proposal.observed_at or picture.now,
     )
-    draft.decision = decide(acting.in_force.ruleset, draft.candidate, acting.caller, acting.now)
+    draft.decision = decide(picture.in_force.ruleset, draft.candidate, picture.caller, picture.now)
 
 
 BEFORE: tuple[Callable[[Writing, Draft], Awaitable[None]], ...] = (authenticate, bound, sanitise, dedupe)
-WITHIN: tuple[Callable[[Acting, Draft], Awaitable[None]], ...] = (authorise, judge)
+WITHIN: tuple[Callable[[Picture, Draft], Awaitable[None]], ...] = (authorise, judge)
 
 
 async def propose(writing: Writing, request: Request) -> dict[str, Any]:
@@ -141,25 +138,33 @@ async def propose(writing: Writing, request: Request) -> dict[str, Any]:
     draft = Draft(request)
     for stage in BEFORE:
         await stage(writing, draft)
+    is_fresh = False
     for _ in range(RECORD_TRIES_MAX):
         try:
-            async with acting_as(writing.database, draft.subject, domain=draft.proposal.domain) as acting:
-                for step in WITHIN:
-                    await step(acting, draft)
-                await record(writing, acting, draft)
-        except RulesMovedError:
-            continue
-        return _answer(draft)
+            await _decide(writing, draft, is_fresh=is_fresh)
+        except ProblemError:
+            if is_fresh:
+                raise
+        else:
+            await record(writing, draft)
+            if draft.state != MOVED:
+                return _answer(draft)
+        # Nobody is turned away, and nothing decided, by rules that are no longer those in force.
+        is_fresh = True
     raise ProblemError(Kind.UNAVAILABLE, "the rules of this workspace change faster than a write can be decided")
 
 
-async def record(writing: Writing, acting: Acting, draft: Draft) -> None:
+async def _decide(writing: Writing, draft: Draft, *, is_fresh: bool) -> None:
+    draft.picture = await foresee(writing.database, draft.subject, is_fresh=is_fresh)
+    for step in WITHIN:
+        await step(draft.picture, draft)
+
+
+async def record(writing: Writing, draft: Draft) -> None:
     """Write everything in one statement, unless the ruleset moved or the proposal is there already."""
-    whole = json.dumps(_recorded(writing, acting, draft))
-    row = (await acting.connection.execute(RECORD, {"proposal": whole})).one()
-    draft.state, draft.answer = row.state, row.answer
-    if draft.state == "moved":
-        raise RulesMovedError
+    whole = json.dumps(_recorded(writing, draft.picture, draft))
+    row = await at_once(writing.database, draft.picture, draft.proposal.domain, RECORD, whole)
+    draft.state, draft.answer = (row.state, row.answer) if row is not None else (MOVED, {})
 
 
 def _answer(draft: Draft) -> dict[str, Any]:
@@ -175,54 +180,54 @@ def _answer(draft: Draft) -> dict[str, Any]:
     return draft.answer
 
 
-def _recorded(writing: Writing, acting: Acting, draft: Draft) -> dict[str, Any]:
-    decision_id, domain = uuid7(), domain_id(acting.workspace_id, draft.proposal.domain)
+def _recorded(writing: Writing, picture: Picture, draft: Draft) -> dict[str, Any]:
+    decision_id, domain = uuid7(), domain_id(picture.workspace_id, draft.proposal.domain)
     action = draft.decision.action
-    row = _row(acting, draft, decision_id, domain) if action is not Action.REJECT else None
+    row = _row(picture, draft, decision_id, domain) if action is not Action.REJECT else None
     return {
-        "revision": acting.in_force.revision,
-        "decision": _decision(acting, draft, decision_id, domain),
+        "revision": picture.in_force.revision,
+        "decision": _decision(picture, draft, decision_id, domain),
         "row": row,
         "held": action in (Action.REQUIRE_CONFIRMATION, Action.QUARANTINE),
         "domain": draft.proposal.domain,
         "owner_key": draft.candidate.owner or "",
-        "keys": [{"scope": scope, "key": key.hex()} for scope, key in draft.intake.items()],
-        "entry": _entry(acting, draft, decision_id, row),
+        "event_key": draft.intake["event"].hex() if "event" in draft.intake else None,
+        "entry": _entry(picture, draft, decision_id, row),
         "refusal": {
             "status": "refused",
             "decision": str(decision_id),
             "reason": draft.decision.reason,
             "rules": list(draft.decision.behind),
         },
-        "idempotency": _idempotency(writing, acting, draft),
+        "idempotency": _idempotency(writing, picture, draft),
     }
 
 
-def _decision(acting: Acting, draft: Draft, decision_id: UUID, domain: UUID) -> dict[str, Any]:
+def _decision(picture: Picture, draft: Draft, decision_id: UUID, domain: UUID) -> dict[str, Any]:
     return {
-        "workspace_id": str(acting.workspace_id),
+        "workspace_id": str(picture.workspace_id),
         "id": str(decision_id),
         "domain_id": str(domain),
         "owner": draft.candidate.owner,
-        "actor": acting.caller.actor,
-        "principal": acting.caller.principal,
+        "actor": picture.caller.actor,
+        "principal": picture.caller.principal,
         "action": draft.decision.action,
         "rules": [
             {"rule": rule.address, "action": rule.action, "counted": rule.counted, "failed": rule.failed}
             for rule in draft.decision.rules
         ],
         "reason": draft.decision.reason,
-        "revision": acting.in_force.revision,
+        "revision": picture.in_force.revision,
         "content_key": "\\x" + draft.intake["content"].hex(),
-        "at": acting.now.isoformat(),
+        "at": picture.now.isoformat(),
     }
 
 
-def _row(acting: Acting, draft: Draft, decision_id: UUID, domain: UUID) -> dict[str, Any]:
+def _row(picture: Picture, draft: Draft, decision_id: UUID, domain: UUID) -> dict[str, Any]:
     candidate = draft.candidate
     state = "quarantined" if draft.decision.action is Action.QUARANTINE else "pending"
     return {
-        "workspace_id": str(acting.workspace_id),
+        "workspace_id": str(picture.workspace_id),
         "id": str(uuid7()),
         "domain_id": str(domain),
         "owner": candidate.owner,
@@ -236,19 +241,19 @@ def _row(acting: Acting, draft: Draft, decision_id: UUID, domain: UUID) -> dict[
         "confidence": str(candidate.confidence),
         "is_sensitive": candidate.is_sensitive,
         "tags": list(candidate.tags),
-        "observed_at": (candidate.observed_at or acting.now).isoformat(),
-        "proposed_by": acting.caller.actor,
-        "proposed_for": acting.caller.principal,
-        "proposed_by_person": acting.caller.is_person,
-        "proposed_at": acting.now.isoformat(),
+        "observed_at": (candidate.observed_at or picture.now).isoformat(),
+        "proposed_by": picture.caller.actor,
+        "proposed_for": picture.caller.principal,
+        "proposed_by_person": picture.caller.is_person,
+        "proposed_at": picture.now.isoformat(),
         "decision_id": str(decision_id),
         "version": 1,
-        "in_force_from": acting.now.isoformat(),
+        "in_force_from": picture.now.isoformat(),
         "state": state,
     }
 
 
-def _entry(acting: Acting, draft: Draft, decision_id: UUID, row: dict[str, Any] | None) -> dict[str, Any]:
+def _entry(picture: Picture, draft: Draft, decision_id: UUID, row: dict[str, Any] | None) -> dict[str, Any]:
     detail: dict[str, Any] = {"action": draft.decision.action, "content": draft.intake["content"].hex()}
     if draft.is_private:
         detail["private"] = True
@@ -256,24 +261,24 @@ def _entry(acting: Acting, draft: Draft, decision_id: UUID, row: dict[str, Any] 
         detail["token_reviewed"] = False
     return {
         "action": "proposal.decided",
-        "actor": acting.caller.actor,
-        "principal": acting.caller.principal,
+        "actor": picture.caller.actor,
+        "principal": picture.caller.principal,
         "object": row["id"] if row is not None else None,
         "decision": str(decision_id),
-        "revision": acting.in_force.revision,
+        "revision": picture.in_force.revision,
         "detail": detail,
     }
 
 
-def _idempotency(writing: Writing, acting: Acting, draft: Draft) -> dict[str, Any] | None:
+def _idempotency(writing: Writing, picture: Picture, draft: Draft) -> dict[str, Any] | None:
     if draft.idempotency_key is None:
         return None
-    caller = acting.caller
-    parts = (str(acting.workspace_id), caller.actor, caller.principal or "", draft.idempotency_key)
+    caller = picture.caller
+    parts = (str(picture.workspace_id), caller.actor, caller.principal or "", draft.idempotency_key)
     key = keyed(writing.hash_key, "idempotency", *parts)
     return {
         "key": key.hex(),
         "request": keyed(writing.hash_key, "request", draft.body).hex(),
         "lock": int.from_bytes(key[:8], signed=True),
-        "expires_at": (acting.now + IDEMPOTENCY_LIFE).isoformat(),
+        "expires_at": (picture.now + IDEMPOTENCY_LIFE).isoformat(),
     }

@@ -57,7 +57,7 @@ create table memwarden.domain (
 );
 
 create table memwarden.decision (
-  workspace_id uuid not null references memwarden.workspace (id),
+  workspace_id uuid not null,
   id uuid not null,
   -- No foreign key to domain: a refused proposal does not make its domain known.
   domain_id uuid not null,
@@ -145,15 +145,14 @@ create table memwarden.intake (
   key bytea not null check (octet_length(key) = 32),
   id uuid not null,
   decision_id uuid not null,
-  primary key (workspace_id, domain_id, owner_key, scope, key),
-  foreign key (workspace_id, domain_id) references memwarden.domain (workspace_id, id),
-  foreign key (workspace_id, decision_id) references memwarden.decision (workspace_id, id)
+  -- No foreign keys: each would be looked up again at every write, and the row is made beside those it names.
+  primary key (workspace_id, domain_id, owner_key, scope, key)
 );
 create index intake_by_id on memwarden.intake (workspace_id, id);
 
 -- `entry` is the exact text that was hashed: jsonb prints the same only within one major version.
 create table memwarden.journal (
-  workspace_id uuid not null references memwarden.workspace (id),
+  workspace_id uuid not null,  -- Kept right by journal_head, without which nothing is appended.
   seq bigint not null check (seq > 0),
   entry text not null,
   prev bytea not null check (octet_length(prev) = 32),

@@ -31,27 +31,27 @@ create trigger watch_ruleset before insert or update on memwarden.ruleset
   for each row execute function memwarden.watch_ruleset();
 
 -- Records one decided proposal, whole, or says why not. Runs with the caller's rights: row-level security applies.
--- Keys of `p`: revision, decision, row (null when refused), held, domain, owner_key, keys [{scope, key}], entry, refusal,
+-- Keys of `p`: revision, decision, row (null when refused), held, domain, owner_key, event_key (or null), entry, refusal,
 -- idempotency {key, request, lock, expires_at} or null. Answers (state, answer).
 create function memwarden.record(p jsonb, out state text, out answer jsonb)
-language plpgsql set search_path = pg_catalog, pg_temp as $$
+language plpgsql strict set search_path = pg_catalog, pg_temp as $$
 declare
   w uuid := memwarden.current_workspace();
   idem jsonb := nullif(p -> 'idempotency', 'null');
   made memwarden.decision := jsonb_populate_record(null::memwarden.decision, p -> 'decision');
   is_refused boolean := p -> 'row' = 'null';
-  known record;
+  event_key bytea := decode(p ->> 'event_key', 'hex');
+  known memwarden.intake;
 begin
   if idem is not null then
     if not pg_try_advisory_xact_lock((idem ->> 'lock')::bigint) then
       state := 'busy';
       return;
     end if;
-    select i.request = decode(idem ->> 'request', 'hex') as is_same, i.answer into known from memwarden.idempotency i
+    select case when i.request = decode(idem ->> 'request', 'hex') then 'replayed' else 'mismatch' end, i.answer
+      into state, answer from memwarden.idempotency i
       where i.workspace_id = w and i.key = decode(idem ->> 'key', 'hex') and i.expires_at > now();
     if found then
-      state := case when known.is_same then 'replayed' else 'mismatch' end;
-      answer := case when known.is_same then known.answer end;
       return;
     end if;
   end if;
@@ -64,15 +64,21 @@ begin
     return;
   end if;
 
-  select i.id, i.decision_id, exists (select from memwarden.memory m where m.workspace_id = w and m.id = i.id) as in_force
-    into known from jsonb_to_recordset(p -> 'keys') as k (scope text, key text)
-    join memwarden.intake i on i.workspace_id = w and i.domain_id = made.domain_id and i.owner_key = p ->> 'owner_key'
-      and i.scope = k.scope and i.key = decode(k.key, 'hex')
-    order by k.scope desc limit 1;
-  if found then
+  -- One lookup a key: joined to a set of keys, the planner reads the whole index.
+  if event_key is not null then
+    select i.* into known from memwarden.intake i where i.workspace_id = w
+      and i.domain_id = made.domain_id and i.owner_key = p ->> 'owner_key' and i.scope = 'event' and i.key = event_key;
+  end if;
+  if known.id is null then
+    select i.* into known from memwarden.intake i where i.workspace_id = w
+      and i.domain_id = made.domain_id and i.owner_key = p ->> 'owner_key' and i.scope = 'content'
+      and i.key = made.content_key;
+  end if;
+  if known.id is not null then
     state := 'repeated';
     answer := jsonb_build_object('id', known.id, 'decision', known.decision_id,
-      'status', case when known.in_force then 'confirmed' else 'held' end);
+      'status', case when exists (select from memwarden.memory m where m.workspace_id = w and m.id = known.id)
+        then 'confirmed' else 'held' end);
   else
     insert into memwarden.decision select made.*;
     if not is_refused then
@@ -84,8 +90,11 @@ begin
         insert into memwarden.memory select * from jsonb_populate_record(null::memwarden.memory, p -> 'row');
       end if;
       insert into memwarden.intake (workspace_id, domain_id, owner_key, scope, key, id, decision_id)
-        select w, made.domain_id, p ->> 'owner_key', k.scope, decode(k.key, 'hex'), (p -> 'row' ->> 'id')::uuid,
-          made.id from jsonb_to_recordset(p -> 'keys') as k (scope text, key text);
+        values (w, made.domain_id, p ->> 'owner_key', 'content', made.content_key, (p -> 'row' ->> 'id')::uuid, made.id);
+      if event_key is not null then
+        insert into memwarden.intake (workspace_id, domain_id, owner_key, scope, key, id, decision_id)
+          values (w, made.domain_id, p ->> 'owner_key', 'event', event_key, (p -> 'row' ->> 'id')::uuid, made.id);
+      end if;
     end if;
     perform memwarden.journal_append(p -> 'entry');
     state := 'recorded';

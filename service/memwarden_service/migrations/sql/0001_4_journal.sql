@@ -20,14 +20,18 @@ declare
   w uuid := memwarden.current_workspace();
   head memwarden.journal_head;
   line text;
+  made bytea;
 begin
-  perform memwarden.journal_lock();
-  select * into strict head from memwarden.journal_head h where h.workspace_id = w;
+  select * into head from memwarden.journal_head h where h.workspace_id = w for update;
+  if not found then
+    perform memwarden.journal_lock();
+    select * into strict head from memwarden.journal_head h where h.workspace_id = w;
+  end if;
   line := jsonb_build_array(1, w, head.seq + 1, to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
     p -> 'action', p -> 'actor', p -> 'principal', p -> 'object', p -> 'decision', p -> 'revision', p -> 'detail')::text;
-  insert into memwarden.journal values (w, head.seq + 1, line, head.hash, memwarden.journal_hash(head.hash, line));
-  update memwarden.journal_head h set seq = head.seq + 1, hash = memwarden.journal_hash(head.hash, line)
-    where h.workspace_id = w;
+  made := memwarden.journal_hash(head.hash, line);
+  insert into memwarden.journal values (w, head.seq + 1, line, head.hash, made);
+  update memwarden.journal_head h set seq = head.seq + 1, hash = made where h.workspace_id = w;
   return head.seq + 1;
 end $$;
 

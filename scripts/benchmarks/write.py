@@ -5,6 +5,7 @@ Both run as processes of their own on one durable PostgreSQL, and take turns; th
 
 import asyncio
 import json
+import socket
 import statistics
 import sys
 import time
@@ -14,9 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from local import postgres, processes
-
 from benchmarks import Figure
+from local import postgres, processes
 
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "tests"))  # The parts that the tests of the service stand on.
@@ -108,8 +108,6 @@ def _start_bare(url: str, where: Path) -> _Bare:
 
 
 def _listens(port: int) -> bool:
-    import socket
-
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 

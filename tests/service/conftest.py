@@ -1,6 +1,7 @@
 """The parts that all tests of the service share: started once, each on free ports and in folders of their own."""
 
 import pytest
+
 from local import postgres
 from serving import stack
 

@@ -13,7 +13,9 @@ from pathlib import Path
 
 import httpx2
 import psycopg
+
 from local import control_plane, postgres, processes
+from memwarden_service.migrate import migrate
 
 ROOT = Path(__file__).parents[2]
 OPERATOR = "memwarden-system/memwarden-operator"
@@ -99,8 +101,6 @@ class Database:
 
 
 def make_database(server: postgres.Postgres, name: str) -> Database:
-    from memwarden_service.migrate import migrate
-
     with psycopg.connect(server.url(), autocommit=True) as connection:
         connection.execute(f'create database "{name}"')
     migrate(server.url(name), APP_PASSWORD)

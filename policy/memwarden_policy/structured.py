@@ -29,7 +29,7 @@ OPERATORS_OF: Final[Mapping[Type, tuple[str, ...]]] = {
     Type.STRING: ("eq", "ne", "in"),
     Type.BOOL: ("eq", "ne"),
     Type.DOUBLE: (*_ORDER, "eq", "ne", "in"),
-    Type.TIMESTAMP: (*_ORDER, "eq", "ne"),
+    Type.TIMESTAMP: _ORDER,
     Type.STRINGS: (),
 }
 UNITS: Final[Mapping[str, str]] = {

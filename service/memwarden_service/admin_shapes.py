@@ -97,6 +97,16 @@ class JudgedObject(BaseModel):
     notes: list[ProblemShape]
 
 
+class HeldStore(BaseModel):
+    """The store's defaults as they are held: hand-edited rows may say what no offer could."""
+
+    namespace: str
+    name: str
+    uid: str
+    admission_default: Action
+    reads: Reads
+
+
 class RulesetState(BaseModel):
     """What is in force in a workspace."""
 
@@ -104,6 +114,7 @@ class RulesetState(BaseModel):
     revision: int
     digest: str
     drifted: bool
+    store: HeldStore
     objects: list[JudgedObject]
 
 

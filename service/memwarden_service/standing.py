@@ -6,6 +6,7 @@ from uuid import UUID
 from sqlalchemy import Row, text
 
 from memwarden_service.admin_shapes import (
+    HeldStore,
     InForceShape,
     JudgedObject,
     Namespace,
@@ -55,6 +56,7 @@ async def state(database: Database, name: str) -> RulesetState:
         revision=in_force.revision,
         digest=in_force.digest,
         drifted=in_force.is_drifted,
+        store=_store(in_force),
         objects=[_judged(row) for row in rows if row.kind is not None],
     )
 
@@ -79,6 +81,17 @@ async def states(database: Database, after: str, limit: int) -> list[WorkspaceSt
 
 async def _in_force(database: Database, workspace: UUID, revision: int) -> InForce:
     return database.rulesets.get(workspace, revision) or await database.in_force(workspace)
+
+
+def _store(in_force: InForce) -> HeldStore:
+    store = in_force.ruleset.store
+    return HeldStore(
+        namespace=store.namespace,
+        name=store.name,
+        uid=store.uid,
+        admission_default=store.admission_default,
+        reads=store.reads,
+    )
 
 
 def _judged(row: Row[Any]) -> JudgedObject:

@@ -13,7 +13,7 @@ FILES = click.argument("files", nargs=-1, required=True, type=click.Path(path_ty
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(version("memwarden"), message="%(prog)s %(version)s")
+@click.version_option(version("memwarden"), prog_name="memwarden", message="%(prog)s %(version)s")
 def main() -> None:
     """Judge and test memory policies before they reach a cluster."""
 

@@ -96,16 +96,17 @@ async def replace(database: Database, wanted: PutRuleset, body: bytes, operator:
     metrics.RULESET_PUTS.labels("changed" if changed else "unchanged").inc()
 
 
-async def close(database: Database, workspace: UUID, term: int, counter: int) -> bool:
+async def close(database: Database, workspace: UUID, fence: tuple[int, int], operator: str) -> bool:
     """Close a workspace whose namespace is gone. Returns False when it was not open."""
     body = hashlib.sha256(b"close" + workspace.bytes).digest()
     async with acting_as_operator(database, workspace) as connection:
-        await _pass_fence(connection, term)
+        await _pass_fence(connection, fence[0])
         await connection.execute(LOCK)
         held = (await connection.execute(HELD, {"workspace": workspace})).one_or_none()
         if held is None:
             return False
-        await _pass_counter(connection, held, (workspace, term, counter, body))
+        await _pass_counter(connection, held, (workspace, *fence, body))
+        await connection.execute(APPEND, {"entry": _line("workspace.closed", operator, held.revision, {})})
         return bool((await connection.execute(CLOSE, {"workspace": workspace})).scalar_one())
 
 
@@ -182,7 +183,11 @@ def _entry(put: Put, steps: Plan, revision: int) -> str:
         "removed": len(steps.gone),
         "fence": [put.wanted.fence.term, put.wanted.fence.counter],
     }
-    entry = {"action": "ruleset.put", "actor": put.operator, "principal": None, "object": None, "decision": None}
+    return _line("ruleset.put", put.operator, revision, detail)
+
+
+def _line(action: str, operator: str, revision: int, detail: Mapping[str, Any]) -> str:
+    entry = {"action": action, "actor": operator, "principal": None, "object": None, "decision": None}
     return json.dumps({**entry, "revision": revision, "detail": detail})
 
 

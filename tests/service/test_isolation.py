@@ -22,7 +22,7 @@ MUTATIONS = {
     "a permissive policy more": "create policy more on memwarden.memory using (true)",
     "a view": "create view memwarden.everything as select * from memwarden.memory",
     "a unique key across workspaces": "create unique index across on memwarden.memory (id)",
-    "a foreign key across workspaces": "alter table memwarden.domain add foreign key (id) references memwarden.far not valid",
+    "a foreign key of all": "alter table memwarden.domain add foreign key (id) references memwarden.far not valid",
     "a definer without a path": "alter function memwarden.journal_lock() reset search_path",
     "a function of everybody": "grant execute on function memwarden.find_key(text) to public",
     "truncate": "grant truncate on memwarden.memory to mw_app",
@@ -31,7 +31,7 @@ MUTATIONS = {
     "a table without policies": "create table memwarden.more (workspace_id uuid)",
 }
 BEFORE_MUTATION = {
-    "a foreign key across workspaces": "create table memwarden.far (id uuid primary key)",
+    "a foreign key of all": "create table memwarden.far (id uuid primary key)",
 }
 # These are seen in rows, not only in the catalogue.
 VISIBLE = {

@@ -9,6 +9,7 @@ from starlette.responses import JSONResponse, Response
 
 from memwarden_service import reading, service
 from memwarden_service.database import acting_as
+from memwarden_service.knowing import Known
 from memwarden_service.openapi import takes
 from memwarden_service.problems import Kind, ProblemError
 from memwarden_service.shapes import Memories, Memory, MemoryFilter, Proposal, Written
@@ -32,10 +33,9 @@ async def propose_memory(request: Request) -> Response:
 
 
 @router.get("", response_model=Memories)
-async def list_memories(request: Request, wanted: Annotated[MemoryFilter, Query()]) -> Memories:
+async def list_memories(request: Request, subject: Known, wanted: Annotated[MemoryFilter, Query()]) -> Memories:
     """List the memories in force that the caller may read, newest first."""
     here = service.of(request)
-    subject = await here.authenticator.subject(request)
     cursors = here.cursors(request, subject, wanted.domain, wanted.memory_type, wanted.category)
     async with acting_as(here.database, subject, domain=wanted.domain) as acting:
         rows = await reading.many(acting, reading.MEMORIES, wanted, cursors.last(wanted.cursor))
@@ -46,10 +46,9 @@ async def list_memories(request: Request, wanted: Annotated[MemoryFilter, Query(
 
 
 @router.get("/{memory_id}", response_model=Memory)
-async def get_memory(request: Request, memory_id: UUID) -> Response:
+async def get_memory(request: Request, subject: Known, memory_id: UUID) -> Response:
     """Return one memory; with If-None-Match, 304 while it is the same."""
     here = service.of(request)
-    subject = await here.authenticator.subject(request)
     async with acting_as(here.database, subject) as acting:
         row = await reading.one(acting, reading.MEMORY, memory_id)
         tag = reading.etag(row)

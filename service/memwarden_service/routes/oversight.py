@@ -9,6 +9,7 @@ from starlette.responses import JSONResponse, Response
 from memwarden_policy.model import Access
 from memwarden_service import api_keys, bodies, journal, service
 from memwarden_service.database import DOMAIN_IDS_MAX, Acting, acting_as, known_domains
+from memwarden_service.knowing import Known
 from memwarden_service.openapi import takes
 from memwarden_service.problems import Kind, ProblemError
 from memwarden_service.shapes import Entries, Key, Keys, MadeKey, NewKey, NewPersonKey, Page, Verification, Whoami
@@ -17,10 +18,9 @@ router = APIRouter(prefix="/v1")
 
 
 @router.get("/whoami", response_model=Whoami, tags=["whoami"])
-async def whoami(request: Request) -> Whoami:
+async def whoami(request: Request, subject: Known) -> Whoami:
     """Say who the caller is here, and what they may do in the domains that are known."""
     here = service.of(request)
-    subject = await here.authenticator.subject(request)
     async with acting_as(here.database, subject) as acting:
         names = list(await known_domains(acting.connection, acting.workspace_id))[:DOMAIN_IDS_MAX]
     held, caller = acting.rights, acting.caller
@@ -39,10 +39,9 @@ async def whoami(request: Request) -> Whoami:
 
 
 @router.get("/journal", response_model=Entries, tags=["journal"])
-async def list_journal(request: Request, wanted: Annotated[Page, Query()]) -> Entries:
+async def list_journal(request: Request, subject: Known, wanted: Annotated[Page, Query()]) -> Entries:
     """List the journal of the workspace, newest first."""
     here = service.of(request)
-    subject = await here.authenticator.subject(request)
     cursors = here.cursors(request, subject)
     async with acting_as(here.database, subject, level=Access.ADMIN) as acting:
         _need_all(acting)
@@ -53,20 +52,18 @@ async def list_journal(request: Request, wanted: Annotated[Page, Query()]) -> En
 
 
 @router.get("/journal/verification", response_model=Verification, tags=["journal"])
-async def verify_journal(request: Request) -> Verification:
+async def verify_journal(request: Request, subject: Known) -> Verification:
     """Walk the journal's whole chain."""
     here = service.of(request)
-    subject = await here.authenticator.subject(request)
     async with acting_as(here.database, subject, level=Access.ADMIN) as acting:
         _need_all(acting)
         return await journal.verification(acting)
 
 
 @router.get("/api-keys", response_model=Keys, tags=["api-keys"])
-async def list_api_keys(request: Request, wanted: Annotated[Page, Query()]) -> Keys:
+async def list_api_keys(request: Request, subject: Known, wanted: Annotated[Page, Query()]) -> Keys:
     """List the keys of the workspace, by name."""
     here = service.of(request)
-    subject = await here.authenticator.subject(request)
     cursors = here.cursors(request, subject)
     async with acting_as(here.database, subject, level=Access.ADMIN) as acting:
         _need_all(acting)
@@ -78,10 +75,9 @@ async def list_api_keys(request: Request, wanted: Annotated[Page, Query()]) -> K
 
 
 @router.post("/api-keys", status_code=201, response_model=MadeKey, openapi_extra=takes(NewKey), tags=["api-keys"])
-async def make_api_key(request: Request) -> Response:
+async def make_api_key(request: Request, subject: Known) -> Response:
     """Make a key for an agent; this answer is the only one that shows it."""
     here = service.of(request)
-    subject = await here.authenticator.subject(request)
     wanted = bodies.parse(await bodies.read(request), NewKey)
     async with acting_as(here.database, subject, level=Access.ADMIN) as acting:
         _need_all(acting)
@@ -92,10 +88,9 @@ async def make_api_key(request: Request) -> Response:
 
 
 @router.delete("/api-keys/{key_id}", status_code=204, response_class=Response, tags=["api-keys"])
-async def delete_api_key(request: Request, key_id: str) -> Response:
+async def delete_api_key(request: Request, subject: Known, key_id: str) -> Response:
     """Delete a key: from the next request on it is refused."""
     here = service.of(request)
-    subject = await here.authenticator.subject(request)
     async with acting_as(here.database, subject, level=Access.ADMIN) as acting:
         _need_all(acting)
         await api_keys.delete(acting.connection, acting.workspace_id, key_id)

@@ -118,18 +118,18 @@ class Language:
             return _objected(text, objection)
         try:
             program = self.environment.compile(text)
-            tree = syntax.read(program.serialize())
+            checked = syntax.read(program.serialize())
         except syntax.TooDeepError:
             return TOO_DEEP
         except ENGINE_ERRORS as error:
             return self._fault(str(error))
-        for objection in subset.objections(tree, self.names):
-            return _objected(text, objection)
-        return self._tried(text, tree) or program
+        for objection in subset.objections(checked.tree, self.names):
+            return _objected(text, objection, checked)
+        return self._tried(text, checked) or program
 
-    def _tried(self, text: str, tree: syntax.Tree) -> Fault | None:
+    def _tried(self, text: str, checked: syntax.Checked) -> Fault | None:
         """Find a constant that would fail at every evaluation, such as a duration of days or a broken pattern."""
-        for call, trial in subset.trials(tree):
+        for call, trial in subset.trials(checked.tree):
             try:
                 value = self.environment.compile(trial).eval(data={})
             except ENGINE_ERRORS:
@@ -137,7 +137,8 @@ class Language:
             if value.type() == cel.Type.ERROR:
                 hint = '; write days as hours, "720h"' if call.text == "duration" else ""
                 message = f"`{call.text}` does not take this text: {_one_line(str(value.value()))}{hint}"
-                return _objected(text, subset.Objection("InvalidConstant", message, call.offset))
+                objection = subset.Objection("InvalidConstant", message, identity=call.identity)
+                return _objected(text, objection, checked)
         return None
 
     def _fault(self, error: str) -> Fault:
@@ -177,9 +178,10 @@ def _type_name(program: cel.Expression) -> str:
     return str(program.return_type().name()).lower()
 
 
-def _objected(text: str, objection: subset.Objection) -> Fault:
-    before = text[: objection.offset]
-    line, column = before.count("\n") + 1, objection.offset - (before.rfind("\n") + 1) + 1
+def _objected(text: str, objection: subset.Objection, checked: syntax.Checked | None = None) -> Fault:
+    offset = checked.offset_of(objection.identity) if checked and objection.identity else objection.offset
+    before = text[:offset]
+    line, column = before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
     return Fault(objection.reason, f"line {line}, column {column}: {objection.message}")
 
 

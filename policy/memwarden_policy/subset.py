@@ -81,11 +81,12 @@ _HAS = re.compile(r"(?<![\w.])has\s*\(")
 
 @dataclass(frozen=True, slots=True)
 class Objection:
-    """What keeps an expression out of the subset; the offset, in characters, says where."""
+    """What keeps an expression out of the subset, and where: at an offset, in characters, or at an expression."""
 
     reason: str
     message: str
     offset: int = 0
+    identity: int = 0  # 0: the offset says where. Else the expression that is meant.
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +115,13 @@ def objections_to_text(text: str) -> Iterator[Objection]:
 
 def objections(tree: Tree, names: frozenset[str]) -> Iterator[Objection]:
     """Judge a checked expression over these names: what it uses, how deep it is, what it costs."""
-    yield from _uses(tree, frozenset(name.partition(".")[0] for name in names))
+    everything = tree.all()
+    roots = frozenset(name.partition(".")[0] for name in names)
+    yield from filter(None, (_use(each, roots) for each in everything))
     depth = _depth(tree)
     if depth > bounds.EXPRESSION_DEPTH_MAX:
         yield Objection("TooDeep", f"an expression may nest {bounds.EXPRESSION_DEPTH_MAX} deep, this one nests {depth}")
-    loops = sum(each.kind == "comprehension" for each in _all(tree))
+    loops = sum(each.kind == "comprehension" for each in everything)
     if loops > bounds.EXPRESSION_COMPREHENSIONS_MAX:
         limit = bounds.EXPRESSION_COMPREHENSIONS_MAX
         yield Objection("TooManyLoops", f"at most {limit} of {', '.join(MACROS)}, this expression holds {loops}")
@@ -130,17 +133,11 @@ def objections(tree: Tree, names: frozenset[str]) -> Iterator[Objection]:
 
 def trials(tree: Tree) -> Iterator[tuple[Tree, str]]:
     """Return each call that fails for certain if its constant argument is wrong, as an expression of its own."""
-    for each in _all(tree):
+    for each in tree.all():
         constant = each.parts[-1].constant if each.kind == "call" and each.parts else None
         if isinstance(constant, str) and each.text in TRIED:
             literal = json.dumps(constant, ensure_ascii=False)
             yield each, f"''.matches({literal})" if each.text == "matches" else f"{each.text}({literal})"
-
-
-def _all(tree: Tree) -> Iterator[Tree]:
-    yield tree
-    for part in tree.parts:
-        yield from _all(part)
 
 
 def _depth(tree: Tree) -> int:
@@ -150,24 +147,21 @@ def _depth(tree: Tree) -> int:
     return 1 + max((_depth(part) for part in tree.parts), default=0)
 
 
-def _uses(tree: Tree, roots: frozenset[str]) -> Iterator[Objection]:
-    for each in _all(tree):
-        objection = _use(each, roots)
-        if objection:
-            yield objection
-
-
 def _use(tree: Tree, roots: frozenset[str]) -> Objection | None:
     if tree.type.removeprefix("list(").removesuffix(")") not in TYPES or tree.kind == "other":
         message = f"values here are {', '.join(sorted(TYPES))} and lists of one of them; nothing else is allowed"
-        return Objection("NotAllowed", message, tree.offset)
+        return Objection("NotAllowed", message, identity=tree.identity)
     if tree.kind == "call" and tree.text not in OPERATORS and tree.text not in FUNCTIONS and tree.text not in UNFOLDED:
-        return Objection("NotAllowed", f"`{tree.text}` is not allowed; use {', '.join(FUNCTIONS)}", tree.offset)
+        return Objection(
+            "NotAllowed", f"`{tree.text}` is not allowed; use {', '.join(FUNCTIONS)}", identity=tree.identity
+        )
     if tree.kind == "call" and tree.text == "matches" and tree.parts[-1].constant is None:
-        return Objection("NotAllowed", "the pattern of `matches` must be a text in quotes", tree.offset)
+        return Objection("NotAllowed", "the pattern of `matches` must be a text in quotes", identity=tree.identity)
     variable = tree.text.partition(" ")[0]
     if tree.kind == "comprehension" and variable in roots:
-        return Objection("NotAllowed", f"`{variable}` has a meaning already; name the variable otherwise", tree.offset)
+        return Objection(
+            "NotAllowed", f"`{variable}` has a meaning already; name the variable otherwise", identity=tree.identity
+        )
     return None
 
 

@@ -4,6 +4,8 @@
 OBJECTS_PER_WORKSPACE_MAX = 2_000
 RULES_PER_WORKSPACE_MAX = 10_000
 RULES_PER_POLICY_MAX = 64
+# In units of EXPRESSION_COST_MAX: what all conditions and globs of a workspace cost if one decision asks them all.
+COST_PER_WORKSPACE_MAX = 10_000_000
 PRIORITY_MIN = -1_000_000
 PRIORITY_MAX = 1_000_000
 NAME_MAX = 253

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from memwarden_policy import bounds, granting, policies
 from memwarden_policy.grants import Grant, Grants
@@ -12,6 +13,12 @@ from memwarden_policy.rules import Policy
 from memwarden_policy.ruleset import Ruleset
 from memwarden_policy.selection import Index
 from memwarden_policy.shapes import Findings
+
+OVER_THE_BOUNDS: Final = {
+    "objects": ("TooManyObjects", f"{bounds.OBJECTS_PER_WORKSPACE_MAX} policies and grants"),
+    "rules": ("TooManyRules", f"{bounds.RULES_PER_WORKSPACE_MAX} rules"),
+    "cost": ("TooExpensive", f"conditions and globs that cost {bounds.COST_PER_WORKSPACE_MAX} together"),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,14 +91,23 @@ def _refuse_twins(judged: Sequence[Judged]) -> None:
 
 def _refuse_what_is_over_the_bounds(judged: Sequence[Judged]) -> None:
     """Refuse the last objects in order of name, the floor first: the same ones on every replica."""
-    objects = rules = 0
+    room = Counter(
+        objects=bounds.OBJECTS_PER_WORKSPACE_MAX,
+        rules=bounds.RULES_PER_WORKSPACE_MAX,
+        cost=bounds.COST_PER_WORKSPACE_MAX,
+    )
     for each in judged:
         if each.findings.problems:
             continue
-        size = len(each.policy.rules) if each.policy else 0
-        if objects + 1 > bounds.OBJECTS_PER_WORKSPACE_MAX:
-            each.findings.add("", "TooManyObjects", f"a workspace holds {bounds.OBJECTS_PER_WORKSPACE_MAX} objects")
-        elif rules + size > bounds.RULES_PER_WORKSPACE_MAX:
-            each.findings.add("", "TooManyRules", f"a workspace holds at most {bounds.RULES_PER_WORKSPACE_MAX} rules")
+        needed = Counter(objects=1, rules=len(each.policy.rules) if each.policy else 0, cost=_cost(each))
+        short = [name for name in room if needed[name] > room[name]]
+        if short:
+            reason, limit = OVER_THE_BOUNDS[short[0]]
+            each.findings.add("", reason, f"a workspace holds at most {limit}, counted in order of name")
         else:
-            objects, rules = objects + 1, rules + size
+            room.subtract(needed)
+
+
+def _cost(judged: Judged) -> int:
+    part = judged.policy or judged.grant
+    return part.cost if part else 0

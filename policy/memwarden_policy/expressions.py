@@ -53,6 +53,7 @@ class Expression:
     """A CEL expression that compiles and gives a bool."""
 
     text: str
+    cost: int
     _program: cel.Expression = field(compare=False, repr=False)
 
     def holds(self, activation: "Activation") -> bool | Failure:
@@ -100,6 +101,14 @@ def _engine_value(kind: Type, value: attributes.Value) -> object:
     return list(value) if kind is Type.STRINGS and isinstance(value, tuple) else value
 
 
+@dataclass(frozen=True, slots=True)
+class Program:
+    """An expression of any type, as the engine compiled it, and the most that one evaluation costs."""
+
+    engine: cel.Expression
+    cost: int
+
+
 class Language:
     """CEL over some variables: the engine's environment, and the subset that is allowed."""
 
@@ -109,7 +118,7 @@ class Language:
         self.environment = cel.NewEnv(variables=variables)
         self.names = frozenset(variables)
 
-    def compile(self, text: str) -> cel.Expression | Fault:
+    def compile(self, text: str) -> Program | Fault:
         """Compile an expression of any type, or say why it is wrong or not allowed."""
         if len(text) > bounds.EXPRESSION_LENGTH_MAX:
             message = f"an expression holds at most {bounds.EXPRESSION_LENGTH_MAX} characters, found {len(text)}"
@@ -125,7 +134,7 @@ class Language:
             return self._fault(str(error))
         for objection in subset.objections(checked.tree, self.names):
             return _objected(text, objection, checked)
-        return self._tried(text, checked) or program
+        return self._tried(text, checked) or Program(program, subset.cost_of(checked.tree))
 
     def _tried(self, text: str, checked: syntax.Checked) -> Fault | None:
         """Find a constant that would fail at every evaluation, such as a duration of days or a broken pattern."""
@@ -169,13 +178,10 @@ def compiled(text: str) -> Expression | Fault:
     program = LANGUAGE.compile(text)
     if isinstance(program, Fault):
         return program
-    if program.return_type() != cel.Type.BOOL:
-        return Fault("NotABool", f"a condition is true or false, this expression gives {_type_name(program)}")
-    return Expression(text, program)
-
-
-def _type_name(program: cel.Expression) -> str:
-    return str(program.return_type().name()).lower()
+    gives = program.engine.return_type()
+    if gives != cel.Type.BOOL:
+        return Fault("NotABool", f"a condition is true or false, this expression gives {str(gives.name()).lower()}")
+    return Expression(text, program.cost, program.engine)
 
 
 def _objected(text: str, objection: subset.Objection, checked: syntax.Checked | None = None) -> Fault:

@@ -7,6 +7,9 @@ from functools import lru_cache
 
 SEPARATOR = "/"
 _STARS = re.compile(r"\*+")
+# Matching takes a step for each character of the text where there are several stars, and one step where there is one.
+COST_OF_ONE_STAR = 50
+COST_OF_SEVERAL_STARS = 2_500
 GLOBS_CACHED_MAX = 16_384
 
 
@@ -17,6 +20,7 @@ class Glob:
     pattern: str
     is_literal: bool = field(compare=False)
     is_everything: bool = field(compare=False)
+    star: str = field(compare=False)  # The only run of stars; empty: none, or several.
     _advances: dict[str, int] = field(compare=False, repr=False)
     _loops_anywhere: int = field(compare=False, repr=False)
     _loops_in_segment: int = field(compare=False, repr=False)
@@ -26,7 +30,22 @@ class Glob:
         """Say whether the whole text is covered."""
         if self.is_literal:
             return text == self.pattern
-        return self.is_everything or self._runs(text)
+        if self.star:
+            return self._spans(text)
+        return self._runs(text)
+
+    def _spans(self, text: str) -> bool:
+        """Match around a single star."""
+        before, _, after = self.pattern.partition(self.star)
+        between = len(text) - len(before) - len(after)
+        if between < 0 or not text.startswith(before) or not text.endswith(after):
+            return False
+        return self.star != "*" or SEPARATOR not in text[len(before) : len(before) + between]
+
+    @property
+    def cost(self) -> int:
+        """The most that matching costs, in the units of `bounds.EXPRESSION_COST_MAX`."""
+        return COST_OF_ONE_STAR if self.is_literal or self.star else COST_OF_SEVERAL_STARS
 
     def _runs(self, text: str) -> bool:
         states = 1
@@ -57,6 +76,7 @@ def compiled(pattern: str) -> Glob:
     """Compile a glob. Every text is a glob; there is nothing to escape and nothing that fails."""
     advances: dict[str, int] = {}
     anywhere = in_segment = position = 0
+    stars = _STARS.findall(pattern)
     for piece in _pieces(pattern):
         bit = 1 << position
         if piece == "**":
@@ -70,6 +90,7 @@ def compiled(pattern: str) -> Glob:
         pattern=pattern,
         is_literal="*" not in pattern,
         is_everything=pattern == "**",
+        star=stars[0] if len(stars) == 1 else "",
         _advances=advances,
         _loops_anywhere=anywhere,
         _loops_in_segment=in_segment,

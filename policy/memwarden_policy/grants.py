@@ -37,6 +37,11 @@ class Grant:
         )
 
     @property
+    def cost(self) -> int:
+        """The most that asking this grant costs for one domain."""
+        return sum(glob.cost for glob in self.domains)
+
+    @property
     def claims(self) -> frozenset[SourceKind]:
         if self.may_claim is not None:
             return self.may_claim

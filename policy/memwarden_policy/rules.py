@@ -50,6 +50,13 @@ class Policy:
     selector: Selector
     rules: tuple[Rule, ...]
 
+    @property
+    def cost(self) -> int:
+        """The most that asking this policy costs in one decision."""
+        globs = (*self.selector.domains, *self.selector.categories)
+        conditions = (rule.condition.cost if isinstance(rule.condition, Expression) else 1 for rule in self.rules)
+        return sum(glob.cost for glob in globs) + sum(conditions)
+
 
 class Evaluation:
     """Evaluates the conditions of one decision, each distinct one once."""

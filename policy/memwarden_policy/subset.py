@@ -125,10 +125,15 @@ def objections(tree: Tree, names: frozenset[str]) -> Iterator[Objection]:
     if loops > bounds.EXPRESSION_COMPREHENSIONS_MAX:
         limit = bounds.EXPRESSION_COMPREHENSIONS_MAX
         yield Objection("TooManyLoops", f"at most {limit} of {', '.join(MACROS)}, this expression holds {loops}")
-    cost = measure(tree, {}).cost
+    cost = cost_of(tree)
     if cost > bounds.EXPRESSION_COST_MAX:
         limit = bounds.EXPRESSION_COST_MAX
         yield Objection("TooExpensive", f"an expression may cost {limit}, this one may come to {cost}")
+
+
+def cost_of(tree: Tree) -> int:
+    """Return the most that one evaluation costs."""
+    return measure(tree, {}).cost
 
 
 def trials(tree: Tree) -> Iterator[tuple[Tree, str]]:

@@ -73,7 +73,7 @@ def _answer(address, case):
     program = language.compile(_text(case, "expr"))
     if isinstance(program, Fault):
         return Answer(address, REFUSED, f"{program.reason}: {program.message}")
-    value = program.eval(data=bindings)
+    value = program.engine.eval(data=bindings)
     is_error = value.type() == cel.Type.ERROR
     is_held = is_error if expected is ERROR else not is_error and same(expected, value.plain_value())
     return Answer(address, HOLDS if is_held else WRONG, f"expected {expected!r}, got {value.value()!r}")

@@ -185,6 +185,24 @@ def test_the_rules_beyond_the_bound_are_refused_and_the_floor_stays():
     assert [verdict.problems[0].reason for verdict in found.values() if not verdict.accepted] == ["TooManyRules"] * 2
 
 
+def test_what_costs_too_much_together_is_refused_in_order_of_name():
+    dear = {"when": "candidate.content.matches('a') || candidate.content.matches('b')"}
+    rules = [RULE | dear | {"name": f"r{number}"} for number in range(64)]
+    many = [policy(f"p{number}", admission=rules) for number in range(6)]
+    found = verdicts(*many)
+    refused = [name for (_, _, name), verdict in found.items() if not verdict.accepted]
+    assert refused == ["p4", "p5"]
+    assert found[many[5].key].problems[0].reason == "TooExpensive"
+
+
+def test_globs_of_several_stars_are_counted():
+    many = [policy(f"p{number:04d}", selector={"domains": [f"*a*{n}" for n in range(64)]}) for number in range(64)]
+    reasons = [verdict.problems[0].reason for verdict in verdicts(*many).values() if not verdict.accepted]
+    assert set(reasons) == {"TooExpensive"}
+    simple = [policy(f"p{number:04d}", selector={"domains": [f"a{n}/*" for n in range(64)]}) for number in range(64)]
+    assert all(verdict.accepted for verdict in verdicts(*simple).values())
+
+
 def notes(*resources):
     found = verdicts(*resources)
     return {name: [note.message for note in verdict.notes] for (_, _, name), verdict in found.items()}

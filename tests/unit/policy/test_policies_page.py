@@ -37,6 +37,7 @@ BOUNDS = [
     ("levels of an expression", bounds.EXPRESSION_DEPTH_MAX),
     ("`all`, `exists`, `exists_one`, `filter` and `map` in an expression", bounds.EXPRESSION_COMPREHENSIONS_MAX),
     ("cost of an expression, in simple operations", bounds.EXPRESSION_COST_MAX),
+    ("cost of all conditions and globs of a workspace", bounds.COST_PER_WORKSPACE_MAX),
     ("attributes in a `where`", bounds.WHERE_ATTRIBUTES_MAX),
     ("values of an `in` (8 of words, 16 of content and source_uri)", bounds.WHERE_VALUES_MAX),
     ("domains, categories or roles of a selector", bounds.SELECTOR_DOMAINS_MAX),

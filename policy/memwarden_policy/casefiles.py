@@ -189,6 +189,9 @@ def _candidate(node: Node, caller: Caller, now: datetime) -> Candidate:
     node.knows(*PROPOSAL_FIELDS)
     for name in ("domain", "content", "source"):
         node.require(name)
+    is_private = node.flag("private", default=False)
+    if is_private and caller.principal is None:
+        node.problem("private", "Conflict", "a private memory needs a person: say `user` or `onBehalfOf`")
     source = node.word("source", SourceKind) or SourceKind.AGENT_EXTRACTED
     return Candidate(
         domain=node.text("domain", bounds.DOMAIN_LENGTH_MAX) or "",
@@ -201,7 +204,7 @@ def _candidate(node: Node, caller: Caller, now: datetime) -> Candidate:
         confidence=_confidence(node, source),
         is_sensitive=node.flag("is_sensitive", default=False),
         tags=node.texts("tags", bounds.TAGS_MAX, bounds.TAG_LENGTH_MAX),
-        owner=caller.principal if node.flag("private", default=False) else None,
+        owner=caller.principal if is_private else None,
         about=node.text("about", bounds.PERSON_LENGTH_MAX),
         observed_at=_observed_at(node, now),
     )

@@ -229,6 +229,7 @@ def test_a_case_whose_resources_are_wrong_fails_with_their_problem(folder):
         (("content: A fact., source: agent_extracted, confidence: 0.9", "content: A fact."), "`source` is required"),
         (("confidence: 0.9", "confidence: 90"), "from 0 to 1"),
         (("confidence: 0.9", "observed_at: yesterday"), "expected a time"),
+        (("confidence: 0.9", "private: true"), "a private memory needs a person"),
         (("as: {serviceAccount: agent}", "as: {}"), "say one of serviceAccount, user or apiKey"),
         (
             ("    propose: {domain: notes, content: A fact., source: agent_extracted, confidence: 0.9}\n", ""),

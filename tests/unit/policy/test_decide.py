@@ -124,6 +124,13 @@ def test_a_decision_is_the_same_each_time_and_in_any_order_of_objects(mine, floo
 
 
 @given(several(), floors, stores, candidates)
+def test_the_order_of_rules_in_a_policy_does_not_count(mine, floor, store, candidate):
+    turned = [replace(each, spec=each.spec | {"admission": each.spec["admission"][::-1]}) for each in mine]
+    first = decide(ruleset([*mine, *floor], store), candidate, AGENT, NOW)
+    assert first == decide(ruleset([*turned, *floor], store), candidate, AGENT, NOW)
+
+
+@given(several(), floors, stores, candidates)
 def test_every_decision_has_a_rule_behind_it(mine, floor, store, candidate):
     decision = decide(ruleset([*mine, *floor], store), candidate, AGENT, NOW)
     assert decision.behind

@@ -165,13 +165,13 @@ def test_a_source_nobody_granted_is_refused(people):
 
 
 def test_refused_words_are_stored_nowhere(people, database):
-    people["agent"].post(
-        "/v1/memories", json=proposal("Never to be kept.", source="imported", domain="never/kept")
-    )
+    people["agent"].post("/v1/memories", json=proposal("Never to be kept.", source="imported", domain="never/kept"))
     with database.admin() as admin:
         tables = [row[0] for row in admin.execute("select tablename from pg_tables where schemaname = 'memwarden'")]
         for table in tables:
-            rows = admin.execute(f"select count(*) from memwarden.{table} t where t::text ~ 'never/kept|Never to be kept'")
+            rows = admin.execute(
+                f"select count(*) from memwarden.{table} t where t::text ~ 'never/kept|Never to be kept'"
+            )
             assert rows.fetchone() == (0,), table
 
 

@@ -76,11 +76,13 @@ class Where:
     comparisons: tuple[Comparison, ...]
 
     def holds(self, facts: Facts) -> bool | Failure:
-        """Evaluate. A moment that leaves the calendar is a failure, never an exception."""
+        """Evaluate. What cannot be compared is a failure, never an exception."""
         try:
             return all(each.holds(facts) for each in self.comparisons)
         except OverflowError:
             return Failure("a moment lies outside of the calendar")
+        except TypeError:
+            return Failure("a moment without a zone cannot be compared")
 
 
 def compiled(document: Any, path: str) -> Where | tuple[Problem, ...]:

@@ -146,8 +146,17 @@ def test_every_problem_of_an_object_is_reported_at_once():
 
 
 def test_no_more_problems_are_reported_than_a_person_reads():
-    bad = policy(**{f"field{number}": 1 for number in range(1_000)})
+    bad = policy(**{f"field{number}" * 100: 1 for number in range(10_000)})
+    assert max(len(problem.message) for problem in verdicts(bad)[bad.key].problems) < 200
     assert len(problems(bad)) == bounds.PROBLEMS_PER_OBJECT_MAX
+
+
+def test_a_spec_that_nests_without_end_is_refused():
+    deep = {}
+    for _ in range(5_000):
+        deep = {"a": [deep]}
+    for name in ("selector", "admission", "storeRef", "priority"):
+        assert problems(policy(**{name: deep}))
 
 
 def test_a_message_is_one_line():

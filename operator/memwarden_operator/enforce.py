@@ -47,8 +47,8 @@ class Enforcer:
 
     async def workspace(self, key: Workspace, picture: Picture, now: datetime) -> None:
         """Bring a workspace into force. Raises ApiError, TryAgainError; LeaseLostError when another leads."""
+        await self._refuse(key, picture, now)
         if key.store is None:
-            await self._refuse(key, picture, now)
             return
         offered = plan.offer(key, picture)
         if offered is None:

@@ -33,6 +33,9 @@ log = logging.getLogger(__name__)
 
 FINISH_SECONDS = 8.0
 KOPF_LISTENS_SECONDS = 0.05
+FIRST_PASS_SECONDS = 60.0
+POLL_SECONDS = 0.05
+WATCHES_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,8 +90,8 @@ async def _work(parts: Parts, lease: Lease, health: probes.Health, stop: asyncio
         keeper = group.create_task(lease.keep())
         reconciling = group.create_task(parts.reconciler.run())
         recording = group.create_task(parts.recorder.run())
-        sweeping = group.create_task(parts.sweeper.run(health.sweep_is_over))
-        watching = group.create_task(_watch(parts, ended, stop))
+        sweeping = group.create_task(parts.sweeper.run())
+        watching = group.create_task(_watch(parts, health, ended, stop))
         await stop.wait()
         log.info("stopping")
         sweeping.cancel()
@@ -133,7 +136,22 @@ def assemble(settings: Settings, lease: Lease) -> Parts:
     )
 
 
-async def _watch(parts: Parts, ended: asyncio.Event, stop: asyncio.Event) -> None:
+async def _first_pass(parts: Parts, ended: asyncio.Event) -> None:
+    """Wait until everything that the first LIST showed was tried once, or it takes too long to wait any longer."""
+    deadline = asyncio.get_running_loop().time() + FIRST_PASS_SECONDS
+    while asyncio.get_running_loop().time() < deadline and not ended.is_set():
+        if parts.sweeper.has_swept and parts.queue.is_quiet():
+            return
+        await asyncio.sleep(POLL_SECONDS)
+
+
+async def _watch(parts: Parts, health: probes.Health, ended: asyncio.Event, stop: asyncio.Event) -> None:
+    # Thousands of statuses that a first pass writes would all come back as events. What changes meanwhile is in the
+    # LIST that kopf begins with; what is deleted meanwhile is found by another sweep.
+    await _first_pass(parts, ended)
+    health.sweep_is_over()
+    asyncio.get_running_loop().call_later(WATCHES_SECONDS, parts.sweeper.wanted.set)
+
     async def on_start() -> None:
         # kopf takes the signals for itself in the same moment; ours is the longer way out, so it is set last.
         await asyncio.sleep(KOPF_LISTENS_SECONDS)

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from memwarden_operator import gather, metrics, plan
@@ -33,10 +32,11 @@ class Sweeper:
     state: State
     queue: Queue
     wanted: asyncio.Event = field(default_factory=asyncio.Event)
+    has_swept: bool = False
     stores: dict[StoreKey, Store] = field(default_factory=dict)
 
-    async def run(self, on_swept: Callable[[], None]) -> None:
-        """Sweep for ever; `on_swept` is called after each full one."""
+    async def run(self) -> None:
+        """Sweep for ever."""
         due = 0.0
         while True:
             if self.wanted.is_set() or time.monotonic() >= due:
@@ -50,7 +50,7 @@ class Sweeper:
                     continue
                 metrics.SWEEPS.labels("done").inc()
                 due = time.monotonic() + FULL_SECONDS
-                on_swept()
+                self.has_swept = True
             else:
                 await asyncio.gather(*(self.look(store) for store in self.stores.values()))
             with contextlib.suppress(TimeoutError):

@@ -61,6 +61,12 @@ class Queue:
         """The keys whose last attempt failed."""
         return frozenset(self._failures)
 
+    def is_quiet(self) -> bool:
+        """Say whether everything that is due was tried once."""
+        now = self.clock()
+        due = (key for key, at in self._due.items() if at <= now)
+        return all(key in self._failures for key in (*due, *self._busy))
+
     def has_untried_workspaces(self) -> bool:
         """Say whether a workspace waits or is worked on whose last attempt did not fail."""
         now = self.clock()

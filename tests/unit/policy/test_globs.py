@@ -35,6 +35,7 @@ TABLE = [
     ("*a*", "ba/c", False, "on the right either"),
     ("*/a/**", "b/a/c/d", True, "one star and two in one glob"),
     ("*/a/**", "b/b/a/c", False, "keep their meaning"),
+    ("ab*ba", "aba", False, "the two sides do not share letters"),
     ("a.c", "abc", False, "a dot is a dot"),
     ("a?c", "abc", False, "a question mark is a question mark"),
     ("[ab]", "a", False, "brackets are brackets"),

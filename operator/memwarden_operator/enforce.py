@@ -138,7 +138,7 @@ class Enforcer:
     async def _refuse(self, key: Workspace, picture: Picture, now: datetime) -> None:
         writes = [
             publish.of_object(each, statuses.of_object(each, None, refusal, now))
-            for each, refusal in plan.unassigned(key.namespace, picture)
+            for each, refusal in plan.refused(key.namespace, picture)
         ]
         if not await self.publisher.write(writes):
             self.queue.add(key)

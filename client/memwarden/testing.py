@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from memwarden.files import Source, read_source
 from memwarden_policy import casefiles, corpus
 
-
 RESOURCE = re.compile(r"^apiVersion:", re.MULTILINE)
 CASES = re.compile(r"^cases:", re.MULTILINE)
 

@@ -17,7 +17,7 @@ from memwarden_service.picture import Subject
 from memwarden_service.problems import ProblemError
 from serving import inside, stack
 
-REQUESTS = 3_000
+REQUESTS = 2_000
 CANCELLED, FAILING = 0.6, 0.1
 CONTEXT = text("""
   select current_setting('memwarden.workspace', true) as workspace,

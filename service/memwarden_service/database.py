@@ -180,6 +180,9 @@ async def foresee(database: Database, subject: Subject, *, is_fresh: bool) -> Pi
         place = (row.workspace_id, row.revision)
     workspace, revision = place
     in_force = database.rulesets.get(workspace, revision) or await database.in_force(workspace)
+    if in_force.revision < revision:
+        # Somebody's reading was under way that began before the change.
+        in_force = await database.in_force(workspace)
     database.saw(subject.workspace, (workspace, in_force.revision))
     return picture_of(workspace, in_force, subject)
 

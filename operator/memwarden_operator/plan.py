@@ -72,12 +72,18 @@ def _room(picture: Picture) -> int:
 
 def workspaces(picture: Picture) -> set[Workspace]:
     """Return every workspace that some object of the picture belongs to, also those that no store takes."""
-    found: set[Workspace] = set()
-    for name, home in picture.namespaces.items():
-        for each in picture.of(name):
-            verdict = assign(each, home, picture.stores)
-            found.add(Workspace(verdict if isinstance(verdict, StoreKey) else None, name))
-    return found
+    return {
+        Workspace(verdict if isinstance(verdict, StoreKey) else None, name)
+        for name, home in picture.namespaces.items()
+        for verdict in (assign(each, home, picture.stores) for each in picture.of(name))
+    }
+
+
+def workspaces_of(namespace: str, picture: Picture) -> set[Workspace]:
+    """Return the workspaces that the objects of one namespace belong to."""
+    home = picture.namespaces.get(namespace)
+    verdicts = [assign(each, home, picture.stores) for each in picture.of(namespace)] if home else []
+    return {Workspace(verdict, namespace) for verdict in verdicts if isinstance(verdict, StoreKey)}
 
 
 def body(offered: Offer, term: int, counter: int) -> dict[str, Any]:

@@ -42,7 +42,7 @@ def test_where_it_is_not_in_force_is_named_and_bounded(make):
 
 def test_without_a_workspace_it_is_ready_when_it_can_be_understood(make):
     assert told(make, make.floor(), {})[0]["Ready"] == ("True", "NoWorkspaces")
-    assert told(make, make.floor(**BAD), {})[0]["Accepted"] == ("False", "NotAccepted")
+    assert told(make, make.floor(**BAD), {})[0]["Accepted"] == ("False", "UnknownAttribute")
 
 
 def test_one_that_is_not_accepted_keeps_the_last_good(make):

@@ -127,6 +127,16 @@ def test_quiet_is_when_all_that_is_due_was_tried_once(queue):
     assert queue.is_quiet()
 
 
+def test_the_depth_is_what_waits_for_work_and_not_for_a_date(queue):
+    queue.add(A)
+    queue.add(B, 3600)
+    assert len(queue) == 1
+    queue.take(1)
+    assert len(queue) == 0
+    queue.failed(A)
+    assert len(queue) == 1
+
+
 def test_the_age_is_that_of_the_oldest_key_that_is_due(queue, clock):
     queue.add(A)
     queue.add(B, 60)

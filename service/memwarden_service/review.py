@@ -11,6 +11,7 @@ from memwarden_service import journal, metrics, reading
 from memwarden_service.database import Acting, Database, acting_as
 from memwarden_service.picture import Subject
 from memwarden_service.problems import Kind, ProblemError, hidden
+from memwarden_service.spans import RowOf, Table
 
 REVIEW = text("select memwarden.review(:id, :confirmed_by, cast(:entry as jsonb))")
 
@@ -32,7 +33,8 @@ async def review(
     """
     if not subject.caller.is_person:
         raise ProblemError(Kind.PERSON_REQUIRED)
-    async with acting_as(database, subject, level=Access.ADMIN) as acting:
+    row = RowOf(Table.CANDIDATE, candidate_id)
+    async with acting_as(database, subject, row=row, level=Access.ADMIN) as acting:
         # Two reviews at once: the second waits here, and then finds no candidate.
         await journal.lock(acting)
         held = await reading.one(acting, reading.CANDIDATE, candidate_id)

@@ -14,6 +14,7 @@ from memwarden_service.knowing import Known
 from memwarden_service.picture import Subject
 from memwarden_service.review import review
 from memwarden_service.shapes import Candidate, Candidates, MemoryFilter, Reviewed
+from memwarden_service.spans import RowOf, Table
 
 router = APIRouter(prefix="/v1/candidates", tags=["candidates"])
 
@@ -34,7 +35,8 @@ async def list_candidates(request: Request, subject: Known, wanted: Annotated[Me
 async def get_candidate(request: Request, subject: Known, candidate_id: UUID) -> Response:
     """Return one candidate to a person who may review it."""
     here = service.of(request)
-    async with acting_as(here.database, subject, level=Access.ADMIN) as acting:
+    row_of = RowOf(Table.CANDIDATE, candidate_id)
+    async with acting_as(here.database, subject, row=row_of, level=Access.ADMIN) as acting:
         row = await reading.one(acting, reading.CANDIDATE, candidate_id)
     tag = reading.etag(row)
     if request.headers.get("if-none-match") == tag:

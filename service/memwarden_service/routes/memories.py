@@ -13,6 +13,7 @@ from memwarden_service.knowing import Known
 from memwarden_service.openapi import takes
 from memwarden_service.problems import Kind, ProblemError
 from memwarden_service.shapes import Memories, Memory, MemoryFilter, Proposal, Written
+from memwarden_service.spans import RowOf, Table
 from memwarden_service.write import propose
 
 router = APIRouter(prefix="/v1/memories", tags=["memories"])
@@ -49,7 +50,7 @@ async def list_memories(request: Request, subject: Known, wanted: Annotated[Memo
 async def get_memory(request: Request, subject: Known, memory_id: UUID) -> Response:
     """Return one memory; with If-None-Match, 304 while it is the same."""
     here = service.of(request)
-    async with acting_as(here.database, subject) as acting:
+    async with acting_as(here.database, subject, row=RowOf(Table.MEMORY, memory_id)) as acting:
         row = await reading.one(acting, reading.MEMORY, memory_id)
         tag = reading.etag(row)
         if request.headers.get("if-none-match") == tag:

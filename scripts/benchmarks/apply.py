@@ -24,7 +24,7 @@ from memwarden_operator.cluster import Cluster, resource_path
 ROUNDS = 40
 WARM_UP_ROUNDS = 5
 WAIT_SECONDS = 20.0
-POLL_SECONDS = 0.002
+POLL_SECONDS = 0.005  # Often enough to see it, seldom enough not to stand in its way.
 KUBECTL_ROUNDS = 7
 HOME = "bench"
 GOAL_RATIO = 5.0

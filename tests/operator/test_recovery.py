@@ -7,7 +7,7 @@ import pytest
 
 from staging.stage import account, floor, grant, policy, rule
 
-LOOK_SECONDS = 40
+LOOK_SECONDS = 75
 BAD = rule("bad", "Accept", "candidate.nonsense == 1")
 MENDED = 'memwarden_operator_drift_mended_total{cause="%s"}'
 

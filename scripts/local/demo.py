@@ -38,12 +38,12 @@ REVIEWER_KEY = "carol-key"
 
 
 def proposals(now: datetime) -> tuple[Proposal, ...]:
-    """Return the three proposals; the held one names the moment, since what was confirmed once is not held again."""
+    """Return the three proposals. They name the moment: what is remembered already is answered as the first time."""
     return (
         Proposal(
             says="accepted: extracted with confidence 0.92, and the policy keeps what is above 0.7",
             expect=201,
-            body={"content": "Acme wants invoices as PDF.", "source": "agent_extracted", "confidence": 0.92},
+            body={"content": f"Acme wants PDF, said at {now:%X}.", "source": "agent_extracted", "confidence": 0.92},
         ),
         Proposal(
             says="held for a person: confidence 0.55 is not enough",
@@ -53,7 +53,12 @@ def proposals(now: datetime) -> tuple[Proposal, ...]:
         Proposal(
             says="refused: the policy keeps no guesses of the category mood",
             expect=403,
-            body={"content": "The caller sounded tired.", "source": "reasoning", "confidence": 0.9, "category": "mood"},
+            body={
+                "content": f"The caller sounded tired at {now:%X}.",
+                "source": "reasoning",
+                "confidence": 0.9,
+                "category": "mood",
+            },
         ),
     )
 
@@ -66,26 +71,28 @@ def apply(api: Cluster) -> None:
     api.kubectl("wait", "--for=condition=Ready", *files, f"--timeout={READY_TIMEOUT}")
 
 
-def show(api: Cluster, port: int, folder: Path) -> None:
+def show(api: Cluster, port: int, folder: Path, *, is_first: bool) -> None:
     """Propose three memories as the agent of `support`, confirm one as a person, and look as the agent of `research`.
 
     Raises:
-        SurpriseError: an answer was not what the samples say.
+        SurpriseError: the first time, an answer was not what the samples say. Later they may have been edited.
     """
     support, research = _token(api, "support", "support-agent"), _token(api, "research", "research-agent")
     click.echo(f"\nThe agent support/support-agent proposes to remember in {DOMAIN}:")
-    held = ""
+    held = []
     for proposal in proposals(datetime.now().astimezone()):
-        body = {"domain": DOMAIN, **proposal.body}
-        answer = _expect(proposal.expect, _call(port, support, "POST", "/v1/memories", body))
-        click.echo(f'  {proposal.expect}  "{proposal.body["content"]}"\n       {proposal.says}')
-        held = answer["id"] if proposal.expect == 202 else held
+        answered = _call(port, support, "POST", "/v1/memories", {"domain": DOMAIN, **proposal.body})
+        answer = _expect(proposal.expect, answered) if is_first else answered[1]
+        says = proposal.says if answered[0] == proposal.expect else answer.get("detail", "as your policies say now")
+        click.echo(f'  {answered[0]}  "{proposal.body["content"]}"\n       {says}')
+        held += [answer["id"]] if answered[0] == 202 else []
     key = _key_of_the_reviewer(api, port, folder)
-    _expect(200, _call(port, key, "POST", f"/v1/candidates/{held}/confirm", {}))
-    click.echo(f"\n{REVIEWER}, whom a grant lets review, confirms what was held with a key of her own.")
+    for candidate in held:
+        _expect(200, _call(port, key, "POST", f"/v1/candidates/{candidate}/confirm", {}))
+        click.echo(f"\n{REVIEWER}, whom a grant lets review, confirms what was held with a key of her own.")
     seen = {name: _count(port, token) for name, token in (("support", support), ("research", research))}
     click.echo(f"The agent of support reads {seen['support']}; the agent of research reads {seen['research']} of them.")
-    if not seen["support"] or seen["research"]:
+    if is_first and (not seen["support"] or seen["research"]):
         raise SurpriseError("The isolation of the two namespaces does not hold")
 
 

@@ -43,11 +43,14 @@ class State:
     database_url: str | None = None  # None: the embedded PostgreSQL.
     port: int = 0
     started_at: float = 0.0
+    is_shown: bool = False  # The samples were applied and did what they say; from then on they are the person's.
     pids: dict[str, int] = field(default_factory=dict)
     metrics: dict[str, int] = field(default_factory=dict)  # The ports of the probes.
 
 
-@click.command(help=__doc__)
+@click.command(
+    help=f"{__doc__}\n\nEverything it keeps lies in {folders.state()} (MEMWARDEN_STATE names another folder)."
+)
 @click.option("--context", help="use the cluster of this kubectl context")
 @click.option(
     "--kind", "use_kind", is_flag=True, help="use kind (needs Docker), also where a local API server would do"
@@ -129,9 +132,12 @@ def _up(folder: Path, state: State) -> None:
         store_uid = stack.apply_store(api, f"http://127.0.0.1:{state.port}")
     with step("Memory service and operator"):
         _start_processes(api, folder, state, store_uid)
-    with step("Two namespaces, their policies and grants"):
-        demo.apply(api)
-    demo.show(api, state.port, folder)
+    if not state.is_shown:
+        with step("Two namespaces, their policies and grants"):
+            demo.apply(api)
+    demo.show(api, state.port, folder, is_first=not state.is_shown)
+    state.is_shown = True
+    _keep(folder, state)
     _say_what_next(folder, api, state, time.monotonic() - began)
 
 
@@ -244,4 +250,4 @@ Try next:
 
 
 if __name__ == "__main__":
-    main()
+    main(prog_name="scripts/quickstart")

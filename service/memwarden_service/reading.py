@@ -20,7 +20,7 @@ FROM_MEMORY = f"""
   join memwarden.domain d on d.workspace_id = t.workspace_id and d.id = t.domain_id where t.workspace_id = :workspace
 """  # noqa: S608 - two constants
 FROM_CANDIDATE = f"""
-  select {SHARED_COLUMNS}, t.state, t.proposed_by_person from memwarden.candidate t
+  select {SHARED_COLUMNS}, t.state, t.proposed_by_person, t.proposed_by_maker from memwarden.candidate t
   join memwarden.domain d on d.workspace_id = t.workspace_id and d.id = t.domain_id where t.workspace_id = :workspace
 """  # noqa: S608 - two constants
 ONE = " and t.id = :id"

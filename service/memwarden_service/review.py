@@ -56,7 +56,8 @@ def objection(held: Row[Any], caller: Caller, rights: Rights, *, confirms: bool)
     if not is_theirs and rights.access(held.domain) < Access.ADMIN:
         return hidden()
     is_own = held.proposed_by == caller.actor or (held.proposed_by_person and held.proposed_for == person)
-    if confirms and is_own:
+    # Whoever made a key could keep a copy of it: what is said with it may be their own word.
+    if confirms and (is_own or held.proposed_by_maker == person):
         return ProblemError(Kind.OWN_PROPOSAL)
     return None
 

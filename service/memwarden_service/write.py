@@ -245,6 +245,7 @@ def _row(picture: Picture, draft: Draft, decision_id: UUID, domain: UUID) -> dic
         "observed_at": (candidate.observed_at or picture.now).isoformat(),
         "proposed_by": picture.caller.actor,
         "proposed_for": picture.caller.principal,
+        "proposed_by_maker": draft.subject.made_by,
         "proposed_by_person": picture.caller.is_person,
         "proposed_at": picture.now.isoformat(),
         "decision_id": str(decision_id),

@@ -56,7 +56,7 @@ def _spread(scores: Numbers) -> Numbers:
 
 
 def _lexemes(text: str) -> list[str]:
-    words = re.findall(r"[^\W_]+", re.sub(r"'\w+", "", text.lower().replace("’", "'")))
+    words = re.findall(r"[^\W_]+", re.sub(r"'\w+", "", text.lower().replace("\u2019", "'")))
     return STEMMER.stemWords([word for word in words if word not in STOPWORDS])
 
 

@@ -1,4 +1,4 @@
-"""Retrieval on LoCoMo's conversations, turn by turn, without a language model: each voice alone, fused, leave-one-out."""
+"""Retrieval on LoCoMo's conversations without a language model: each voice alone, fused, fitted leaving one out."""
 
 from dataclasses import asdict
 
@@ -42,7 +42,7 @@ Featured = tuple[Conversation, list[list[int]], list[dict[str, Numbers]]]  # tur
 
 
 def run() -> list[Figure]:
-    """Measure; the goals are those of fused search, and of the same structure fitted without the tested conversation."""
+    """Measure. The goals hold for search as shipped, and for its structure fitted without the tested conversation."""
     products = [Product(conversation) for conversation in conversations()]
     hand = _mean([hand_blend(product.conversation) for product in products])
     features = [_features(product) for product in products]

@@ -5,6 +5,7 @@ once, when the first text is embedded, and numpy is imported with it and not bef
 
 import functools
 import importlib.util
+import operator
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -44,7 +45,7 @@ class StaticEmbedder:
         words = content_words(text)[:WORDS_PER_TEXT_MAX]
         if not words:
             return [0.0] * DIMENSIONS
-        total = sum(_word(word) for word in words)
+        total = functools.reduce(operator.add, map(_word, words))
         return [float(number) for number in _unit(total)]
 
 
@@ -67,7 +68,7 @@ def _model() -> tuple[Any, "NDArray[Any]"]:
 def _word(word: str) -> "NDArray[Any]":
     tokenizer, weights = _model()
     tokens = tokenizer.encode(word, add_special_tokens=False).ids
-    return _unit(weights[tokens].astype("float32").mean(axis=0)) if tokens else weights[0] * 0
+    return _unit(weights[tokens].astype("float32").sum(axis=0))
 
 
 def _unit(vector: "NDArray[Any]") -> "NDArray[Any]":

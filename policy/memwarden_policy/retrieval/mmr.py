@@ -23,7 +23,7 @@ def diversified(
         taken = left.pop(best)
         nearest.pop(best)
         chosen.append(taken)
-        nearest = [max(near, likeness(taken, other)) for near, other in zip(nearest, left, strict=True)]
+        nearest = [max(near, alike(taken, other)) for near, other in zip(nearest, left, strict=True)]
     return chosen + rest
 
 

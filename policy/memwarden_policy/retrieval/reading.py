@@ -15,6 +15,7 @@ from memwarden_policy.retrieval.stopwords import SPEAK_FOR, STOPWORDS
 LEXEME_LENGTH_MAX = 128  # characters
 LEXEMES_PER_MEMORY_MAX = 4_096
 TERMS_PER_QUESTION_MAX = 32
+QUESTION_LENGTH_MAX = 2_000  # characters; what is longer is cut
 _CYRILLIC = re.compile("[\u0400-\u04ff]")
 _ARABIC = re.compile("[\u0600-\u06ff]")
 _LABEL = re.compile(r"^\s*([^\W\d_][^\n:.!?;,]{0,39}):\s+(?=\S)")
@@ -91,7 +92,7 @@ def read_memory(text: str, language: Language | None = None) -> Document:
 
 def read_question(text: str, today: date, language: Language | None = None) -> Query:
     """Read a question as asked on `today`. `language` is what the asker said, if anything."""
-    dated = dates.read(text, today)
+    dated = dates.read(text[:QUESTION_LENGTH_MAX], today)
     cut = list(segments(dated.rest))
     spoken = language or _guessed([segment.text for segment in cut])
     terms: dict[str, Term] = {}

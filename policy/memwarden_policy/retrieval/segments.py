@@ -1,4 +1,4 @@
-"""Cuts text into words: what spaces divide, what dictionaries divide (Chinese, Japanese, Korean), and parts of names."""
+"""Cuts text into words: by spaces, by dictionary (Chinese, Japanese, Korean), and names into their parts."""
 
 import functools
 import re
@@ -90,7 +90,8 @@ def _chinese(run: str) -> Iterator[Segment]:
         details = token.details
         # Traditional and simplified spellings are one word: the dictionary knows both.
         simplified = details[6] if len(details) > 6 and details[6] != "*" else token.surface
-        yield Segment(simplified, Language.CHINESE, also=_pairs(simplified))
+        as_written = () if simplified == token.surface else (token.surface,)  # it may be Japanese
+        yield Segment(simplified, Language.CHINESE, also=as_written + _pairs(simplified))
         if len(token.surface) == 1:
             unknown += token.surface
             continue

@@ -83,7 +83,7 @@ def _features(product: Product) -> Featured:
         features = {name: np.array(numbers) for name, numbers in asdict(spoken).items()}
         weights = intent.weights_for(query.intent, EVERY_SIGN)
         signs = ranking.signs(query, rows, graph, weights, TODAY)
-        features |= {name: np.array([each[name] for each in signs]) for name in signs[0]}
+        features |= {name: np.array(column) for name, column in signs.items()}
         chosen.append([int(row.id) for row in rows])
         said.append(features)
     return product.conversation, chosen, said

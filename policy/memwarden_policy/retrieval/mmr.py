@@ -6,7 +6,7 @@ from typing import TypeVar
 RELEVANCE_SHARE = 0.6
 # Two rows that share less than this are about different things, and neither stands in the other's way.
 LIKENESS_MIN = 0.5
-DIVERSIFIED_MAX = 50  # hits; those after them keep their order
+DIVERSIFIED_MAX = 30  # hits: three pages of ten; those after them keep their order
 
 Item = TypeVar("Item")
 

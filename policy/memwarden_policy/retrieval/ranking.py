@@ -71,11 +71,21 @@ def rank(
     graph = episodes.graph([(row.episode, row.position) for row in rows])
     spoken = voices(query, rows, statistics, graph)
     if mode is Mode.SEMANTIC:
-        hits = _by_reciprocal_rank(rows, spoken)
+        columns = _reciprocal_ranks(spoken)
     else:
         weighed = intent.weights_for(query.intent, weights)
-        given = signs(query, rows, graph, weighed, today)
-        hits = [_hit(row, _said(spoken, at, weighed, mode) | given[at]) for at, row in enumerate(rows)]
+        columns = _said(spoken, weighed, mode) | signs(query, rows, graph, weighed, today)
+    heard = {name: column for name, column in columns.items() if any(column)}
+    totals = [max(0.0, sum(shares)) for shares in zip(*heard.values(), strict=True)] or [0.0] * len(rows)
+    hits = [
+        Hit(
+            id=row.id,
+            score=totals[at] * row.strength,
+            because={name: column[at] for name, column in heard.items() if column[at]},
+            strength=row.strength,
+        )
+        for at, row in enumerate(rows)
+    ]
     return sorted(hits, key=lambda hit: (-hit.score, hit.id))
 
 
@@ -101,14 +111,27 @@ def _words(
     own_length = [row.length / (statistics.mean_length or 1.0) for row in rows]
     length = graph.mean(own_length)
     own, heard = [0.0] * len(rows), [0.0] * len(rows)
-    for term in terms:
+    for term, counts in _counted(terms, rows).items():
         rarity = bm25.rarity(term, statistics)
-        counts = {at: count for at, row in enumerate(rows) if (count := bm25.occurrences(term, row.frequencies))}
         for at, count in counts.items():
             own[at] += rarity * bm25.saturated(count, own_length[at])
         for at, total in graph.spread(counts.items()).items():
             heard[at] += rarity * bm25.saturated(total, length[at])
     return own, heard
+
+
+def _counted(terms: Sequence[Term], rows: Sequence[Row]) -> dict[Term, dict[int, int]]:
+    """Return for each term the rows that have it, and how often: in the lexeme that they have most of."""
+    terms_with: dict[str, list[Term]] = {}
+    for term in terms:
+        for lexeme in term.lexemes:
+            terms_with.setdefault(lexeme, []).append(term)
+    found: dict[Term, dict[int, int]] = {term: {} for term in terms}
+    for at, row in enumerate(rows):
+        for lexeme, count in row.frequencies.items():
+            for term in terms_with.get(lexeme, ()):
+                found[term][at] = max(count, found[term].get(at, 0))
+    return found
 
 
 def _scaled(numbers: Sequence[float]) -> list[float]:
@@ -127,50 +150,40 @@ def _nearness_of(day: date, period: Period) -> float:
     return math.exp(-(early * 2 + late) / PERIOD_FADES_IN)
 
 
-def _said(spoken: Voices, at: int, weights: intent.Weights, mode: Mode) -> dict[str, float]:
-    has_meaning = mode is Mode.HYBRID and any(spoken.semantic)
-    share = weights.meaning if has_meaning else 0.0
-    return {
-        "lexical": weights.lexical * spoken.lexical[at],
-        "semantic": weights.semantic * spoken.semantic[at] if has_meaning else 0.0,
-        "graph": weights.graph * ((1 - share) * spoken.words[at] + share * spoken.meaning[at]),
-        "period": weights.period * spoken.period[at] if mode is Mode.HYBRID else 0.0,
+def _said(spoken: Voices, weights: intent.Weights, mode: Mode) -> dict[str, list[float]]:
+    hears_meaning = mode is Mode.HYBRID and any(spoken.semantic)
+    meaning = weights.graph * weights.meaning if hears_meaning else 0.0
+    words = weights.graph - meaning
+    said = {
+        "lexical": [weights.lexical * share for share in spoken.lexical],
+        "graph": [words * word + meaning * near for word, near in zip(spoken.words, spoken.meaning, strict=True)],
     }
+    if hears_meaning:
+        said["semantic"] = [weights.semantic * share for share in spoken.semantic]
+    if mode is Mode.HYBRID:
+        said["period"] = [weights.period * share for share in spoken.period]
+    return said
 
 
 def signs(
     query: Query, rows: Sequence[Row], graph: episodes.Graph, weights: intent.Weights, today: date
-) -> list[dict[str, float]]:
+) -> dict[str, list[float]]:
     """Return what each row's signs add, besides what it says."""
     named = {speaker: query.words.issuperset(speaker.split()) for speaker in {row.speaker for row in rows} if speaker}
-    return [
-        {
-            "said_by": weights.said_by * named.get(row.speaker, False),
-            "answers": weights.answers * (before is not None and rows[before].asks),
-            "asks": weights.asks * row.asks,
-            "tells_when": weights.tells_when * row.tells_when,
-            "tells_number": weights.tells_number * row.tells_number,
-            "recency": weights.recency * 0.5 ** (max(0, (today - row.observed_on).days) / RECENCY_HALVES_IN),
-        }
-        for row, before in zip(rows, graph.previous, strict=True)
-    ]
+    ages = (max(0, (today - row.observed_on).days) for row in rows)
+    return {
+        "said_by": [weights.said_by * named.get(row.speaker, False) for row in rows],
+        "answers": [weights.answers * (at is not None and rows[at].asks) for at in graph.previous],
+        "asks": [weights.asks * row.asks for row in rows],
+        "tells_when": [weights.tells_when * row.tells_when for row in rows],
+        "tells_number": [weights.tells_number * row.tells_number for row in rows],
+        "recency": [weights.recency * 0.5 ** (age / RECENCY_HALVES_IN) for age in ages],
+    }
 
 
-def _hit(row: Row, because: dict[str, float]) -> Hit:
-    return Hit(
-        id=row.id,
-        score=max(0.0, sum(because.values())) * row.strength,
-        because={name: share for name, share in because.items() if share},
-        strength=row.strength,
-    )
-
-
-def _by_reciprocal_rank(rows: Sequence[Row], spoken: Voices) -> list[Hit]:
+def _reciprocal_ranks(spoken: Voices) -> dict[str, list[float]]:
     ranks = {"graph": _ranks(spoken.words), "semantic": _ranks(spoken.meaning)}
-    return [
-        _hit(row, {name: 1 / (RECIPROCAL_RANK_OFFSET + places[at]) for name, places in ranks.items()})
-        for at, row in enumerate(rows)
-    ]
+    return {name: [1 / (RECIPROCAL_RANK_OFFSET + place) for place in places] for name, places in ranks.items()}
 
 
 def _ranks(scores: Sequence[float]) -> list[int]:

@@ -27,6 +27,7 @@ SHIPPED = {
     **{name: getattr(intent.Weights(), name) for name in ("period", "recency", *SIGNS)},
 }
 CHANGES = {
+    "of the graph voice alone": dict.fromkeys(("lexical", "semantic", "period", "recency", *SIGNS), 0.0),
     "without episodes": {
         "lexical": SHIPPED["lexical"] + SHIPPED["words"],
         "semantic": SHIPPED["semantic"] + SHIPPED["meaning"],

@@ -1,4 +1,8 @@
-"""Ranks the rows that search gathered: four voices, weighed by the question's intent, each hit with its reasons."""
+"""Ranks the rows that search gathered: four voices, weighed by the question's intent, each hit with its reasons.
+
+The voices: lexical (a row's own words), semantic (its own meaning), graph (words and meaning of the row and of what was
+said around it), and time (the period that a question names, and recency). What else a row shows are signs: who said it,
+whether it asks or answers, whether it has the words of time or the number that is asked for."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -14,7 +18,9 @@ SEEDS_PER_VOICE = 20  # likely rows of each voice, whose neighbours are gathered
 RECENCY_HALVES_IN = 30  # days
 TOLD_WITHIN = 7  # days: what happened in a period is often told in the week after it
 PERIOD_FADES_IN = 5  # days
-RECIPROCAL_RANK_OFFSET = 10  # k of reciprocal rank fusion: at 60 it is worse than its best voice
+# Of reciprocal rank fusion. At 60 and with equal votes, as usual, it is worse than its best voice.
+RECIPROCAL_RANK_OFFSET = 5
+VOTES_OF_WORDS = 2
 
 
 class Mode(StrEnum):
@@ -182,8 +188,10 @@ def signs(
 
 
 def _reciprocal_ranks(spoken: Voices) -> dict[str, list[float]]:
-    ranks = {"graph": _ranks(spoken.words), "semantic": _ranks(spoken.meaning)}
-    return {name: [1 / (RECIPROCAL_RANK_OFFSET + place) for place in places] for name, places in ranks.items()}
+    return {
+        "words": [VOTES_OF_WORDS / (RECIPROCAL_RANK_OFFSET + place) for place in _ranks(spoken.words)],
+        "meaning": [1 / (RECIPROCAL_RANK_OFFSET + place) for place in _ranks(spoken.meaning)],
+    }
 
 
 def _ranks(scores: Sequence[float]) -> list[int]:

@@ -1,9 +1,12 @@
 """What remains of a memory by its fact kind and age."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from local.decay_plot import drawing
 from memwarden_policy.retrieval.decay import CURVES, DEFAULT, Curve, remaining, strength
 
 CURVE = Curve(shape=1, scale=100, floor=0.2)
@@ -38,3 +41,14 @@ def test_what_is_believed_less_ranks_lower():
 def test_it_never_rises_and_never_leaves_its_bounds(kind, age, later):
     curve = CURVES[kind]
     assert curve.floor <= remaining(curve, age + later) <= remaining(curve, age) <= 1
+
+
+def test_the_plot_of_the_documents_shows_these_curves():
+    shown = Path(__file__).parents[3] / "docs/decay.svg"
+    assert shown.read_text() == drawing(), "python -m local.decay_plot > docs/decay.svg"
+
+
+def test_the_table_of_the_documents_shows_these_curves():
+    page = (Path(__file__).parents[3] / "docs/search.md").read_text()
+    for kind, curve in {**CURVES, "any other": DEFAULT}.items():
+        assert f"| {kind} | {curve.shape:g} | {curve.scale:g} | {curve.floor:g} |" in page

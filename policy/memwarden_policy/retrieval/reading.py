@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -100,11 +100,11 @@ def read_question(text: str, today: date, language: Language | None = None) -> Q
         word = _bare(segment.text)
         for part in (word, *segment.also):
             if part not in terms:
-                terms[part] = Term(word=part, lexemes=_alternatives(part, segment, language))
+                terms[part] = Term(word=part, lexemes=_alternatives(part, segment))
     return Query(
         text=text,
         words=frozenset(_bare(segment.text) for segment in cut),
-        terms=tuple(terms.values())[:TERMS_PER_QUESTION_MAX],
+        terms=tuple(term for term in terms.values() if term.lexemes)[:TERMS_PER_QUESTION_MAX],
         meaning=dated.rest,
         periods=dated.periods,
         intent=intent.intent_of(text, names_something=any(segment.whole for segment in cut)),
@@ -172,15 +172,19 @@ def _guessed(words: Sequence[str]) -> Language | None:
 def _lexemes(segment: Segment, language: Language | None) -> tuple[str, ...]:
     word = _bare(segment.text)
     first = unaccented(word) if segment.whole else stem(word, language)
-    return tuple(dict.fromkeys(lexeme[:LEXEME_LENGTH_MAX] for lexeme in (first, *segment.also)))
+    return _distinct((first, *segment.also))
 
 
-def _alternatives(word: str, segment: Segment, language: Language | None) -> tuple[str, ...]:
+def _alternatives(word: str, segment: Segment) -> tuple[str, ...]:
     """Return the lexemes of a word in every language it may be in: a question is too short to be sure."""
     if segment.whole or segment.language:
-        return (unaccented(word)[:LEXEME_LENGTH_MAX],)
-    plausible = (language,) if language in _plausible(word) else _plausible(word)
-    return tuple(dict.fromkeys(stem(word, each)[:LEXEME_LENGTH_MAX] for each in plausible))
+        return _distinct((unaccented(word),))
+    return _distinct(stem(word, language) for language in _plausible(word))
+
+
+def _distinct(lexemes: Iterable[str]) -> tuple[str, ...]:
+    # What is made of marks alone has none left.
+    return tuple(dict.fromkeys(lexeme[:LEXEME_LENGTH_MAX] for lexeme in lexemes if lexeme))
 
 
 def _bare(word: str) -> str:

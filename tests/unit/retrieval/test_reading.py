@@ -4,7 +4,7 @@ import time
 from datetime import date
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from memwarden_policy.retrieval.reading import (
@@ -32,7 +32,9 @@ def test_any_text_is_read(text):
 @given(st.text(st.characters(categories=["L", "Nd"]), min_size=1, max_size=20))
 @settings(max_examples=150, deadline=None)
 def test_a_word_is_found_by_itself(word):
-    assert read_question(word, TODAY).lexemes & set(read_memory(word).frequencies)
+    kept = set(read_memory(word).frequencies)
+    assume(kept)  # an apostrophe is a letter to Unicode, and no word
+    assert read_question(word, TODAY).lexemes & kept
 
 
 @pytest.mark.parametrize(

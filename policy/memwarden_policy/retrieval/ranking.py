@@ -189,14 +189,12 @@ def signs(
 
 def _reciprocal_ranks(spoken: Voices) -> dict[str, list[float]]:
     return {
-        "words": [VOTES_OF_WORDS / (RECIPROCAL_RANK_OFFSET + place) for place in _ranks(spoken.words)],
-        "meaning": [1 / (RECIPROCAL_RANK_OFFSET + place) for place in _ranks(spoken.meaning)],
+        "words": [VOTES_OF_WORDS * vote for vote in _votes(spoken.words)],
+        "meaning": _votes(spoken.meaning),
     }
 
 
-def _ranks(scores: Sequence[float]) -> list[int]:
-    order = sorted(range(len(scores)), key=lambda at: -scores[at])
-    places = [0] * len(scores)
-    for place, at in enumerate(order, 1):
-        places[at] = place
-    return places
+def _votes(scores: Sequence[float]) -> list[float]:
+    """Return the vote of each row by its place; a row of which a voice says nothing has none, equals have the same."""
+    places = {score: place for place, score in reversed(list(enumerate(sorted(scores, reverse=True), 1)))}
+    return [1 / (RECIPROCAL_RANK_OFFSET + places[score]) if score > 0 else 0.0 for score in scores]

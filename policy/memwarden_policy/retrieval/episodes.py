@@ -10,6 +10,9 @@ from dataclasses import dataclass
 
 BEFORE = (0.6, 0.4, 0.3, 0.2)  # how much of the row before is heard, of the one before that, ...
 AFTER = (0.3, 0.2, 0.1)
+# A row of no episode hears nobody, and would lose to any talk about its subject, whose words are heard again and again.
+# It says on purpose what it says: each of its words counts as often as one that half the surroundings repeat.
+TIMES_A_LONE_ROW_IS_HEARD = 2.0
 # How alike two neighbours are, on average: so long is the sum of their vectors, which therefore need not be read.
 LIKENESS_OF_NEIGHBOURS = 0.35
 

@@ -121,7 +121,11 @@ def _words(
         rarity = bm25.rarity(term, statistics)
         for at, count in counts.items():
             own[at] += rarity * bm25.saturated(count, own_length[at])
-        for at, total in graph.spread(counts.items()).items():
+        told = (
+            (at, count if rows[at].episode else count * episodes.TIMES_A_LONE_ROW_IS_HEARD)
+            for at, count in counts.items()
+        )
+        for at, total in graph.spread(told).items():
             heard[at] += rarity * bm25.saturated(total, length[at])
     return own, heard
 

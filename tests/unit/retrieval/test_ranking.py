@@ -46,6 +46,20 @@ def test_a_row_that_was_not_gathered_says_nothing(search):
     assert hidden[0].score == 0
 
 
+@pytest.mark.parametrize("mode", [Mode.KEYWORD, Mode.HYBRID])
+@pytest.mark.parametrize("question", ["When does Acme prefer invoices?", "Acme invoices Monday"])
+def test_a_fact_that_stands_alone_is_not_talked_down(search, question, mode):
+    memories = [
+        "Ann: Did Acme call about the invoices?",
+        "Ben: Yes, about invoices on Mondays again.",
+        "Ann: They prefer Mondays?",
+        "Ben: I think so, Acme is picky about invoices.",
+        "The customer Acme prefers invoices on Mondays.",
+    ]
+    rows = [*said_in("call", 0, 1, 2, 3), *said_in("", 0)]
+    assert search(memories, question, mode, rows)[0].id == "004"
+
+
 def test_a_question_that_names_a_speaker_prefers_what_that_person_said(search):
     memories = ["Ann: I love climbing in the Alps.", "Ben: I love climbing in the Alps."]
     assert search(memories, "Does Ben love climbing?")[0].id == "001"

@@ -1,0 +1,30 @@
+"""Keeps to the homeserver's limit: its own word when it gives one, and the pace that can be learnt from it. Pure."""
+
+from dataclasses import dataclass, replace
+
+SPACING_MAX_SECONDS = 30.0
+REMEMBERED_SECONDS = 120.0  # After this much quiet the bucket has filled: start without spacing.
+EASING = 0.98  # Of the spacing, after each success: a raised limit is found in time.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """When the next event may go. Times are seconds of one clock."""
+
+    ready_at: float = 0.0
+    spacing: float = 0.0  # 0: no limit was met lately.
+    last_success_at: float = 0.0
+
+
+def succeeded(pace: Pace, now: float) -> Pace:
+    """Return the pace after an event that was taken."""
+    if now - pace.last_success_at > REMEMBERED_SECONDS:
+        return Pace(last_success_at=now)
+    return Pace(ready_at=now + pace.spacing, spacing=pace.spacing * EASING, last_success_at=now)
+
+
+def limited(pace: Pace, now: float, wait: float) -> Pace:
+    """Return the pace after a refusal that asked for `wait` seconds."""
+    since = now - pace.last_success_at
+    spacing = since + wait if since < SPACING_MAX_SECONDS else wait
+    return replace(pace, ready_at=now + wait, spacing=min(spacing, SPACING_MAX_SECONDS))

@@ -33,7 +33,7 @@ _PLAIN = (
     "reminders",
     "reminded_at",
 )
-_ALL = (*_PLAIN, "labels", "alerts", "recent", "severity")
+_ALL = (*_PLAIN, "labels", "alerts", "severity")
 
 
 def latest(connection: sqlite3.Connection, room: str, group_key: str) -> Group | None:
@@ -109,7 +109,7 @@ def save(connection: sqlite3.Connection, group: Group) -> None:
     query = f"INSERT INTO alert_group ({columns}) VALUES ({marks}) ON CONFLICT (id) DO UPDATE SET {sets}"  # noqa: S608
     labels = json.dumps([dict(group.group_labels), dict(group.common_labels)])
     place = int(severities.worst(group.alerts))
-    special: Iterable[object] = (labels, snapshots.dump(group.alerts), json.dumps(group.recent), place)
+    special: Iterable[object] = (labels, snapshots.dump(group.alerts), place)
     connection.execute(query, (group.id, *(getattr(group, name) for name in _PLAIN), *special))
 
 
@@ -131,6 +131,5 @@ def _group(row: sqlite3.Row) -> Group:
         group_labels=of_group,
         common_labels=in_common,
         alerts=snapshots.load(row["alerts"]),
-        recent=tuple((key, at) for key, at in json.loads(row["recent"])),
         **{name: row[name] for name in _PLAIN},
     )

@@ -134,7 +134,6 @@ class Group:
     seen_at: float
     closed_at: float = 0.0
     state_key: str = ""
-    recent: tuple[tuple[str, float], ...] = ()  # States accepted lately, to know a late copy by.
     root_event: str = ""  # "": not in the room yet.
     root_room: str = ""  # The id of the room that holds the root.
     mark_event: str = ""  # The reaction that says resolved.

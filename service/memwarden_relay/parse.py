@@ -5,6 +5,7 @@ Missing, null and strange fields are filled in; only what can never become a not
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,7 @@ from memwarden_relay.sanitise import clean
 ALERTS_MAX = 10_000
 PAIRS_MAX = 100  # Labels or annotations of one alert.
 NAME_LENGTH_MAX = 256
+_HEXADECIMAL = re.compile(r"^[0-9a-f]{1,64}$")
 NEVER = "0001-01-01T00:00:00Z"
 URL_LENGTH_MAX = 2_048
 
@@ -74,13 +76,19 @@ def _alert(entry: Mapping[str, Any], document: Mapping[str, Any], text: Text) ->
     starts_at, ends_at = clean(_string(entry.get("startsAt"))), clean(_string(entry.get("endsAt")))
     return Alert(
         status=_status(entry.get("status") or document.get("status")),
-        fingerprint=clean(_string(entry.get("fingerprint")))[:NAME_LENGTH_MAX] or _digest(sorted(labels.items())),
+        fingerprint=_fingerprint(entry, labels),
         labels=labels,
         annotations=_pairs(entry.get("annotations"), text) or _pairs(document.get("commonAnnotations"), text),
         starts_at=starts_at[:NAME_LENGTH_MAX],
         ends_at="" if ends_at == NEVER else ends_at[:NAME_LENGTH_MAX],
         source_url=_url(entry.get("generatorURL"), text),
     )
+
+
+def _fingerprint(entry: Mapping[str, Any], labels: Mapping[str, str]) -> str:
+    """Return what the alert is known by: Alertmanager's hexadecimal digits, or a digest of whatever came instead."""
+    given = _string(entry.get("fingerprint"))
+    return given if _HEXADECIMAL.match(given) else _digest(given or sorted(labels.items()))
 
 
 def _once_each(alerts: tuple[Alert, ...]) -> tuple[Alert, ...]:

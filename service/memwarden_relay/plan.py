@@ -1,4 +1,9 @@
-"""Decides what a notification changes: the group as it is now, and what is to be sent for it. Pure."""
+"""Decides what a notification changes: the group as it is now, and what is to be sent for it. Pure.
+
+What was heard last is what is shown. The peer of a pair may tell an older state late; its next word, at most one group
+interval later, puts that right, because it compares with what it told itself. To leave a late state out would be to
+guess, and a wrong guess would stay.
+"""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -21,7 +26,6 @@ from memwarden_relay.model import (
     Write,
 )
 
-RECENT_MAX = 20
 RANK_ANSWER = 0
 RANK_NOTICE = 5
 RANK_LAST = 90  # Marks and files: nice to have, after all that somebody must know.
@@ -35,7 +39,6 @@ class Outcome(StrEnum):
     ACCEPTED = "accepted"
     REPEATED = "repeated"  # Alertmanager's reminder of a state that is shown.
     DUPLICATE = "duplicate"  # A copy of a pair, or a retry.
-    STALE = "stale"  # A late copy of an earlier state.
     EMPTY = "empty"
 
 
@@ -45,7 +48,6 @@ class Times:
 
     repeat_after: float  # The same state again after this is a reminder, before it is a copy.
     reopen_within: float  # Firing again within this after the end goes on in the same message.
-    stale_within: float  # A state seen this long ago may come again as a late copy.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,8 +82,6 @@ def plan(seen: Seen) -> Plan:
         return _open(seen)
     if group.state_key == key:
         return _same_again(seen, group)
-    if _is_late_copy(seen, group):
-        return Plan(outcome=Outcome.STALE, group=None)
     fires = any(alert.is_firing for alert in seen.notification.alerts)
     if fires and group.is_closed and seen.now - group.closed_at > seen.times.reopen_within:
         return _open(seen)
@@ -147,21 +147,12 @@ def _same_again(seen: Seen, group: Group) -> Plan:
     return Plan(outcome=Outcome.REPEATED, group=replace(group, seen_at=seen.now), writes=tuple(writes))
 
 
-def _is_late_copy(seen: Seen, group: Group) -> bool:
-    """Say whether this is the other peer's copy of an earlier state. One that fires anew is never taken for one."""
-    key = states.exact_key(seen.room, seen.notification)
-    lately = {known for known, at in group.recent if seen.now - at < seen.times.stale_within}
-    firing = {(alert.fingerprint, alert.starts_at) for alert in group.firing}
-    adds = {(one.fingerprint, one.starts_at) for one in seen.notification.alerts if one.is_firing} - firing
-    return key in lately and not adds
-
-
 def _change(seen: Seen, before: Group) -> Plan:
     group, waiting = _updated(before, seen), seen.waiting
     news = _newly_firing(before, group)
     worst_news = severities.worst(news)
     is_worse = bool(news) and (worst_news is Severity.CRITICAL or worst_news < severities.worst(before.alerts))
-    calls = is_worse or (before.is_closed and bool(group.firing))
+    calls = is_worse or (before.is_closed and bool(news))
     mentions = seen.mentions_of(severities.worst(news)) if calls else NOBODY
     if is_worse:  # Whoever took the old trouble has not seen the new one.
         group = replace(group, acknowledged_by="", acknowledged_at=0.0, reminders=0, reminded_at=0.0)
@@ -177,15 +168,15 @@ def _mentions_while_unseen(seen: Seen, group: Group) -> Mentions:
 
 
 def _newly_firing(before: Group, after: Group) -> tuple[Alert, ...]:
-    known = {alert.fingerprint for alert in before.firing}
-    return tuple(alert for alert in after.firing if alert.fingerprint not in known)
+    """Return what fires that nobody was told of; a late copy of the other peer brings back only what was told."""
+    known = {(alert.fingerprint, alert.starts_at) for alert in before.alerts}
+    return tuple(alert for alert in after.firing if (alert.fingerprint, alert.starts_at) not in known)
 
 
 def _updated(group: Group, seen: Seen) -> Group:
     came = seen.notification
     alerts = came.alerts
     is_over = not any(alert.is_firing for alert in alerts)
-    recent = (*group.recent, (states.exact_key(seen.room, came), seen.now))
     return replace(
         group,
         receiver=came.receiver,
@@ -198,7 +189,6 @@ def _updated(group: Group, seen: Seen) -> Group:
         seen_at=seen.now,
         closed_at=seen.now if is_over else 0.0,
         state_key=states.state_key(seen.room, came),
-        recent=recent[-RECENT_MAX:],
     )
 
 

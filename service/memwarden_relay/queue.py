@@ -24,7 +24,7 @@ CREATE TABLE alert_group (
   id INTEGER PRIMARY KEY AUTOINCREMENT, room TEXT NOT NULL, group_key TEXT NOT NULL, receiver TEXT NOT NULL,
   labels TEXT NOT NULL, alerts TEXT NOT NULL, omitted INTEGER NOT NULL, external_url TEXT NOT NULL,
   opened_at REAL NOT NULL, changed_at REAL NOT NULL, seen_at REAL NOT NULL, closed_at REAL NOT NULL,
-  state_key TEXT NOT NULL, recent TEXT NOT NULL, root_event TEXT NOT NULL, root_room TEXT NOT NULL,
+  state_key TEXT NOT NULL, root_event TEXT NOT NULL, root_room TEXT NOT NULL,
   mark_event TEXT NOT NULL, acknowledged_by TEXT NOT NULL, acknowledged_at REAL NOT NULL, silence TEXT NOT NULL,
   silenced_by TEXT NOT NULL, silenced_until REAL NOT NULL, reminders INTEGER NOT NULL, reminded_at REAL NOT NULL,
   severity INTEGER NOT NULL

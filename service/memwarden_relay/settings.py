@@ -80,7 +80,6 @@ class ReminderSettings(_Section):
 class TimeSettings(_Section):
     repeat_after_seconds: Seconds = 600.0
     reopen_within_seconds: Seconds = 300.0
-    stale_within_seconds: Seconds = 60.0
     queue_age_ready_seconds: Seconds = 300.0  # Not ready when something waits for longer.
     watchdog_quiet_seconds: Seconds = 300.0  # 0: the heartbeat is not watched.
     room_check_seconds: Annotated[float, Field(ge=0.1, le=600)] = 30.0
@@ -127,7 +126,6 @@ class Settings(_Section):
         return Times(
             repeat_after=times.repeat_after_seconds,
             reopen_within=times.reopen_within_seconds,
-            stale_within=times.stale_within_seconds,
         )
 
     def reminding(self) -> Reminding:

@@ -12,14 +12,5 @@ def state_key(room: str, notification: Notification) -> str:
     return _digest([room, notification.group_key, alerts])
 
 
-def exact_key(room: str, notification: Notification) -> str:
-    """Return a key that also tells when each alert ended, so that a second end is not taken for a copy of the first."""
-    alerts = sorted(
-        (one.fingerprint, one.status.value, one.starts_at, "" if one.is_firing else one.ends_at)
-        for one in notification.alerts
-    )
-    return _digest([room, notification.group_key, alerts])
-
-
 def _digest(value: object) -> str:
     return hashlib.sha256(json.dumps(value).encode()).hexdigest()[:32]

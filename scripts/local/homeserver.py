@@ -140,6 +140,7 @@ def dendrite(folder: Path) -> Homeserver:
     settings["global"].update(private_key=str(folder / "key.pem"), disable_federation=True)
     settings["global"]["jetstream"]["in_memory"] = True
     settings["client_api"].update(registration_shared_secret=secret)
+    settings["user_api"]["bcrypt_cost"] = 4
     settings["federation_api"]["key_perspectives"] = []
     settings["logging"] = [{"type": "std", "level": "warn"}]
     (folder / "dendrite.yaml").write_text(yaml.safe_dump(settings))
@@ -183,6 +184,7 @@ def _synapse_settings(folder: Path, port: int, secret: str, is_limited: bool) ->
         "federation_domain_whitelist": [],
         "enable_registration": False,
         "url_preview_enabled": False,
+        "bcrypt_rounds": 4,
         "presence": {"enabled": False},
         "rc_login": {"address": MANY, "account": MANY, "failed_attempts": MANY},
         "rc_joins": {"local": MANY},

@@ -5,8 +5,7 @@ import signal
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,6 @@ class Relay:
     port: int
     metrics_port: int
     pid: int = 0
-    env: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def url(self) -> str:
@@ -76,9 +74,7 @@ class Relay:
 _PROGRAM: list[str | Path] = [sys.executable, "-m", "memwarden_relay.main"]
 
 
-def start(
-    folder: Path, settings: Settings, token: str, *, is_ready: bool = True, env: Mapping[str, str] | None = None
-) -> Relay:
+def start(folder: Path, settings: Settings, token: str, *, is_ready: bool = True, port: int | None = None) -> Relay:
     """Start a relay; tokens and queue are added to the settings. `is_ready` waits until it says so."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "token").write_text(token)
@@ -86,14 +82,14 @@ def start(
     files = {"tokenFile": "token", "intakeTokenFile": "intake-token", "queueFile": "queue/queue.sqlite"}
     whole = {**settings, **{name: str(folder / path) for name, path in files.items()}}
     (folder / "relay.yaml").write_text(yaml.safe_dump(whole))
-    ports = {"port": processes.free_port(), "metrics_port": processes.free_port()}
-    return _run(Relay(folder=folder, env=env or {}, **ports), is_ready=is_ready)
+    ports = {"port": port or processes.free_port(), "metrics_port": processes.free_port()}
+    return _run(Relay(folder=folder, **ports), is_ready=is_ready)
 
 
 def _run(relay: Relay, *, is_ready: bool) -> Relay:
     ports = ["--port", str(relay.port), "--metrics-port", str(relay.metrics_port)]
     log = relay.folder / "log"
-    process = processes.start([*relay.command("run"), *ports], log, env=relay.env)
+    process = processes.start([*relay.command("run"), *ports], log)
     running = replace(relay, pid=process.pid)
     try:
         processes.wait_for(lambda: _is_up(running, is_ready=is_ready), "the relay", READY_SECONDS, log)

@@ -1,8 +1,11 @@
 """Speaks to Alertmanager's API: silences made, ended and found again."""
 
+import json
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import httpx2
 
@@ -48,6 +51,15 @@ class Alertmanager:
             if str(one.get("comment", "")).endswith(f"/{event}") and one.get("status", {}).get("state") != "expired":
                 return str(one["id"]), datetime.fromisoformat(one["endsAt"]).timestamp()
         return None
+
+    async def has_active(self, matchers: Mapping[str, str]) -> bool:
+        """Say whether any alert with these labels fires.
+
+        Raises:
+            RefusedError: it is not known.
+        """
+        filters = [("filter", f"{name}={json.dumps(value)}") for name, value in matchers.items()]
+        return bool(await self._call("GET", f"/api/v2/alerts?{urlencode(filters)}", None))
 
     async def unsilence(self, silence: str) -> None:
         """End a silence; one that is gone already is no error.

@@ -167,5 +167,5 @@ def _silence(command: Command, group: Group) -> Response:
 def _unsilence(group: Group) -> Response:
     if not group.silence:
         return Response(outcome="nothing", answer="It is not silenced.", group=group)
-    changed = replace(group, silence="", silenced_by="", silenced_until=0.0)
+    changed = replace(group, silence="", silenced_by="")
     return Response(outcome="done", answer="The silence is over.", group=changed, unsilence=group.silence)

@@ -5,9 +5,11 @@ import json
 import logging
 import sqlite3
 import time
+from dataclasses import replace
 from functools import partial
 
-from memwarden_relay import accept, deliveries, groups, ledger, metrics, timers
+from memwarden_relay import accept, deliveries, groups, ledger, metrics, timers, words
+from memwarden_relay.alertmanager import Alertmanager, RefusedError
 from memwarden_relay.plan import display, note
 from memwarden_relay.queue import Queue
 from memwarden_relay.rooms import Rooms
@@ -15,6 +17,7 @@ from memwarden_relay.settings import Settings
 
 TICK_SECONDS = 1.0
 PURGE_EVERY_SECONDS = 600.0
+ASK_EVERY_SECONDS = 5.0
 QUIET = "heartbeat_is_quiet"
 log = logging.getLogger("memwarden_relay.clockwork")
 
@@ -22,9 +25,12 @@ log = logging.getLogger("memwarden_relay.clockwork")
 class Clockwork:
     """The one that looks at the clock."""
 
-    def __init__(self, settings: Settings, queue: Queue, rooms: Rooms, news: asyncio.Event) -> None:
+    def __init__(
+        self, settings: Settings, queue: Queue, rooms: Rooms, alertmanager: Alertmanager, news: asyncio.Event
+    ) -> None:
         self._settings, self._queue, self._rooms, self._news = settings, queue, rooms, news
-        self._purged_at = 0.0
+        self._alertmanager = alertmanager
+        self._purged_at = self._asked_at = 0.0
         self.standing: dict[str, ledger.Waiting] = {}
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -50,6 +56,9 @@ class Clockwork:
         now = time.time()
         if await self._queue.run(partial(self._due, now=now)):
             self._news.set()
+        if now - self._asked_at > ASK_EVERY_SECONDS:
+            await self._ask_what_fires(now)
+            self._asked_at = now
         if now - self._purged_at > PURGE_EVERY_SECONDS:
             await self._queue.run(partial(ledger.purge, now=now))
             self._purged_at = now
@@ -60,6 +69,17 @@ class Clockwork:
             firing, unowned = tally.get(room, (0, 0))
             metrics.OPEN.labels(room).set(firing)
             metrics.UNACKNOWLEDGED.labels(room).set(unowned)
+
+    async def _ask_what_fires(self, now: float) -> None:
+        """After a silence, ask Alertmanager whether the group still fires; its end was told to nobody."""
+        for group in await self._queue.run(groups.doubtful):
+            try:
+                fires = await self._alertmanager.has_active(group.group_labels or group.common_labels)
+            except RefusedError as error:
+                log.warning(json.dumps({"event": "not_known_what_fires", "why": str(error)}))
+                return
+            await self._queue.run(partial(_settled, number=group.id, fires=fires, now=now))
+            self._news.set()
 
     def _due(self, connection: sqlite3.Connection, now: float) -> bool:
         reminding = self._settings.reminding()
@@ -88,3 +108,17 @@ class Clockwork:
         back = "💚 Alertmanager's heartbeat is heard again."
         accept.notice(connection, self._settings.default_rooms, text if is_quiet else back, now)
         return True
+
+
+def _settled(connection: sqlite3.Connection, number: int, fires: bool, now: float) -> None:
+    """Store what Alertmanager said of a group after its silence, and show an end."""
+    group = groups.by_id(connection, number)
+    if group is None or group.silence or group.is_closed:
+        return
+    if fires:
+        groups.save(connection, replace(group, silenced_until=0.0))
+        return
+    over, waiting = timers.over_meanwhile(group, now), deliveries.waiting(connection, group)
+    groups.save(connection, over)
+    line = f"{words.RESOLVED_SIGN} it ended during the silence, says Alertmanager"
+    deliveries.write(connection, over, (*display(over, waiting), *note(over, waiting, (line,))), now)

@@ -77,6 +77,12 @@ def timed(connection: sqlite3.Connection, now: float, remind_after: float) -> tu
     return tuple(_group(row) for row in connection.execute(query, values))
 
 
+def doubtful(connection: sqlite3.Connection) -> tuple[Group, ...]:
+    """Return the groups whose silence ended, so that nobody knows whether they fire."""
+    query = "SELECT * FROM alert_group WHERE silence = '' AND silenced_until > 0 AND closed_at = 0 ORDER BY id LIMIT ?"
+    return tuple(_group(row) for row in connection.execute(query, (TIMED_MAX,)))
+
+
 def tally(connection: sqlite3.Connection) -> dict[str, tuple[int, int]]:
     """Return for each room how many groups fire, and how many of them are critical and nobody's."""
     query = (

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import sqlite3
 import time
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -64,9 +65,10 @@ class Listener:
         return 0.0
 
     def _filter(self) -> str:
+        ids = [self._rooms.id(name) for name in self._handler.settings.rooms]  # An address until it is joined.
         nothing: dict[str, list[str]] = {"types": []}
         room = {
-            "rooms": [self._rooms.id(name) for name in self._handler.settings.rooms],
+            "rooms": [room for room in ids if room.startswith("!")],
             "timeline": {"types": list(TYPES), "limit": TIMELINE_MAX, "not_senders": [self._matrix.user]},
             "state": {"types": list(STATE_TYPES), "lazy_load_members": True},
             "ephemeral": nothing,
@@ -88,11 +90,18 @@ class Listener:
                 events = [*await self._gap(room_id, timeline), *events]
             await self._events(events, name, room_id)
 
+    def _concerns_us(self, event: Mapping[str, Any]) -> bool:
+        """Say whether an event may change that the room can be written to; of members only what becomes of us."""
+        kind = event.get("type")
+        return kind in STATE_TYPES and (kind != "m.room.member" or event.get("state_key") == self._matrix.user)
+
     async def _events(self, events: Sequence[Mapping[str, Any]], name: str, room_id: str) -> None:
+        began = await self._queue.run(_began)
         for event in events:
-            if event.get("type") in STATE_TYPES:
+            if self._concerns_us(event):
                 await self._rooms.check_room(name)
-            if event.get("sender") == self._matrix.user:
+            # A room that we come into shows what was said before.
+            if event.get("sender") == self._matrix.user or event.get("origin_server_ts", 0) < began * 1000:
                 continue
             command = commands.read(event, name, room_id)
             if command:
@@ -102,7 +111,7 @@ class Listener:
         """Read what a long silence left out, oldest first. What was handled before is known by its id."""
         found: list[Mapping[str, Any]] = []
         start, event_filter = str(timeline.get("prev_batch", "")), json.dumps({"types": list(TYPES)})
-        began = float(await self._queue.run(partial(ledger.fact, name="listening_since")) or 0)
+        began = await self._queue.run(_began)
         for _ in range(GAP_PAGES_MAX):
             try:
                 page = await self._matrix.messages(room_id, start, event_filter)
@@ -115,3 +124,8 @@ class Listener:
             if not start or len(events) < len(page.get("chunk", [])) or not events:
                 break
         return found[::-1]
+
+
+def _began(connection: sqlite3.Connection) -> float:
+    """Return when the relay listened for the first time, in seconds since the epoch."""
+    return float(ledger.fact(connection, "listening_since") or 0)

@@ -141,7 +141,7 @@ class Group:
     acknowledged_at: float = 0.0
     silence: str = ""  # Alertmanager's id.
     silenced_by: str = ""
-    silenced_until: float = 0.0
+    silenced_until: float = 0.0  # With no silence: one ended, and what fires by now is to be asked.
     reminders: int = 0
     reminded_at: float = 0.0
 

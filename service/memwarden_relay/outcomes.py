@@ -9,7 +9,7 @@ SHRINKS_MAX = 3
 SERVER_ERRORS_MAX = 8  # Answers of 500 to one event, while others get through, before it is given up.
 HOPELESS_AFTER_SECONDS = 3_600.0  # ... or when nothing gets through for this long.
 BACKOFF_FIRST_SECONDS = 1.0
-BACKOFF_MAX_SECONDS = 60.0
+BACKOFF_MAX_SECONDS = 15.0
 SETTLE_SECONDS = 2.0  # A request whose answer was lost may still be at work in the homeserver.
 LIMIT_DEFAULT_SECONDS = 5.0
 LIMIT_MAX_SECONDS = 300.0
@@ -63,6 +63,7 @@ class Verdict:
     event: str = ""
     wait: float = 0.0
     is_unclear: bool = False
+    is_away: bool = False  # The homeserver cannot be reached at all.
     why: str = ""  # For logs and the list of dead letters: status and code, never content.
 
 
@@ -95,8 +96,9 @@ def limit_seconds(answer: Answer) -> float:
 def _failed(answer: Answer, history: History, why: str) -> Verdict:
     if answer.status == 500 and _is_hopeless(history):
         return Verdict(next=Next.DEAD, is_unclear=True, why=why)
-    wait = max(backoff(history.attempts), SETTLE_SECONDS if answer.was_sent else 0.0)
-    return Verdict(next=Next.RETRY, wait=wait, is_unclear=answer.was_sent, why=why)
+    # Where no connection is made nothing is wrong with the delivery: the sender waits, not the row.
+    wait = max(backoff(history.attempts), SETTLE_SECONDS) if answer.was_sent else 0.0
+    return Verdict(next=Next.RETRY, wait=wait, is_unclear=answer.was_sent, is_away=not answer.was_sent, why=why)
 
 
 def _refused(answer: Answer, history: History, why: str) -> Verdict:

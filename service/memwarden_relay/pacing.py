@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 SPACING_MAX_SECONDS = 30.0
 REMEMBERED_SECONDS = 120.0  # After this much quiet the bucket has filled: start without spacing.
+AWAY_MAX_SECONDS = 5.0  # Soon after it is back, it is heard.
 EASING = 0.98  # Of the spacing, after each success: a raised limit is found in time.
 
 
@@ -21,6 +22,11 @@ def succeeded(pace: Pace, now: float) -> Pace:
     if now - pace.last_success_at > REMEMBERED_SECONDS:
         return Pace(last_success_at=now)
     return Pace(ready_at=now + pace.spacing, spacing=pace.spacing * EASING, last_success_at=now)
+
+
+def away(pace: Pace, now: float, failures: int) -> Pace:
+    """Return the pace after so many attempts in a row that reached nobody."""
+    return replace(pace, ready_at=now + min(AWAY_MAX_SECONDS, 0.25 * 2 ** min(failures, 10)))
 
 
 def limited(pace: Pace, now: float, wait: float) -> Pace:

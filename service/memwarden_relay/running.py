@@ -79,7 +79,7 @@ async def _run(
     sender = Sender(queue, matrix, rooms)
     handler = Handler(settings, queue, rooms, alertmanager)
     handler.sender = sender
-    clockwork = Clockwork(settings, queue, rooms, sender.news)
+    clockwork = Clockwork(settings, queue, rooms, alertmanager, sender.news)
 
     def picture(now: float) -> health.Picture:
         return health.Picture(

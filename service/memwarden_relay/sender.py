@@ -25,6 +25,7 @@ class Sender:
     def __init__(self, queue: Queue, matrix: Matrix, rooms: Rooms) -> None:
         self._queue, self._matrix, self._rooms = queue, matrix, rooms
         self._pace = Pace()
+        self._away = 0
         self.news = asyncio.Event()  # Set when something new may wait.
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -57,7 +58,10 @@ class Sender:
         settle = partial(deliveries.settle, delivery=delivery, verdict=verdict, room_id=room_id, now=now)
         await self._queue.run(settle)
         self._report(delivery, verdict, now)
-        if verdict.next is Next.LIMITED:
+        self._away = self._away + 1 if verdict.is_away else 0
+        if verdict.is_away:
+            self._pace = pacing.away(self._pace, time.monotonic(), self._away)
+        elif verdict.next is Next.LIMITED:
             self._pace = pacing.limited(self._pace, time.monotonic(), verdict.wait)
             metrics.LIMITED_SECONDS.inc(verdict.wait)
         elif verdict.next is Next.SENT:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from memwarden_relay import severities, words
-from memwarden_relay.model import Group, Mentions, Severity
+from memwarden_relay.model import Group, Mentions, Severity, Status
 
 REMINDERS_MAX = 4  # For one incident: after that, another reminder tells nobody anything.
 
@@ -36,9 +36,15 @@ def due(groups: Sequence[Group], now: float, reminding: Reminding) -> tuple[Due,
 def _silence_over(group: Group, now: float) -> Due | None:
     if not group.silence or now < group.silenced_until:
         return None
-    changed = replace(group, silence="", silenced_by="", silenced_until=0.0)
+    changed = replace(group, silence="", silenced_by="")
     line = f"{words.SILENCE_SIGN} the silence is over"
     return Due(group=changed, lines=(line,), mentions=Mentions(), has_new_look=True)
+
+
+def over_meanwhile(group: Group, now: float) -> Group:
+    """Return a group that ended while it was silenced: Alertmanager tells nobody of such an end."""
+    alerts = tuple(replace(alert, status=Status.RESOLVED) for alert in group.alerts)
+    return replace(group, alerts=alerts, closed_at=now, changed_at=now, silenced_until=0.0, state_key="")
 
 
 def _reminder(group: Group, now: float, reminding: Reminding) -> Due | None:

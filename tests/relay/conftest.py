@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from local import alertmanager, homeserver, person, relay
+from local import alertmanager, homeserver, person, processes, relay
 from local.proxy import Proxy
 
 NAMES = iter(range(10_000))
@@ -63,6 +63,7 @@ class Scene:
         self.alice = person.person(server, f"alice-{self.stamp}")
         self.bot = server.register(f"bot-{self.stamp}")
         self.room = self.alice.make_room(self.bot)
+        self.port = processes.free_port()  # Known before the relay is there: Alertmanager is told first.
         self.relay = None
         self.proxy = None
 
@@ -75,7 +76,7 @@ class Scene:
         times = {"roomCheckSeconds": 1} | settings.pop("times", {})
         whole = {"homeserver": url, "rooms": rooms or {"ops": {"id": self.room}}, "defaultRooms": ["ops"]}
         whole |= {"times": times, **settings}
-        self.relay = relay.start(self.folder / "relay", whole, self.bot.token, is_ready=is_ready)
+        self.relay = relay.start(self.folder / "relay", whole, self.bot.token, is_ready=is_ready, port=self.port)
         self.stack.callback(self._end)
         return self.relay
 
@@ -87,7 +88,7 @@ class Scene:
 
     def alertmanagers(self, count=1, **more):
         hook = {
-            "url": f"{self.relay.url}/v1/alerts",
+            "url": f"http://127.0.0.1:{self.port}/v1/alerts",
             "http_config": {"authorization": {"credentials": relay.INTAKE_TOKEN}},
         }
         route = {"receiver": "relay", "group_by": ["alertname"], "group_wait": "1s", "group_interval": "2s"}

@@ -4,19 +4,13 @@ import json
 import subprocess
 
 import pytest
-import yaml
 
 
 @pytest.fixture
 def told(scene, make):
     """Return a scene with one critical alert in its room, and Alertmanager beside it."""
-    scene.start()
     (scene.manager,) = scene.alertmanagers()
-    scene.configured = {"alertmanager": {"urls": [scene.manager.url]}}
-    scene.relay.kill()
-    settings = scene.relay.folder / "relay.yaml"
-    settings.write_text(yaml.safe_dump(yaml.safe_load(settings.read_text()) | scene.configured))
-    scene.again()
+    scene.start(alertmanager={"urls": [scene.manager.url]})
     scene.manager.post([{"labels": {"alertname": "Down", "severity": "critical"}}])
     (message,) = scene.read(lambda m: m, "the message")
     scene.root = message.id
@@ -79,6 +73,14 @@ def test_what_was_said_while_the_relay_was_away_is_done_once(told):
         told.read(lambda m: "silenced" in m[0].body, "the silence")
         told.relay.kill()
     assert len(silences(told)) == 1
+
+
+def test_an_end_during_a_silence_is_shown_when_it_is_over(told):
+    told.alice.say(told.room, "!silence", thread=told.root)
+    told.read(lambda m: "silenced" in m[0].body, "the silence")
+    told.manager.post([{"labels": {"alertname": "Down", "severity": "critical"}, "endsAt": "2026-11-30T00:00:00Z"}])
+    told.alice.say(told.room, "!unsilence", thread=told.root)
+    told.read(lambda m: m[0].body.startswith("✅ RESOLVED"), "the end")
 
 
 def test_what_was_said_before_the_relay_first_came_is_not_its_business(open_scene, synapse, make):

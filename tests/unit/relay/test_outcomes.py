@@ -64,7 +64,7 @@ def test_the_header_is_believed_before_the_older_field():
 
 
 def test_backoff_grows_and_ends():
-    assert [backoff(n) for n in (1, 2, 3, 7, 100)] == [1, 2, 4, 60, 60]
+    assert [backoff(n) for n in (1, 2, 3, 7, 100)] == [1, 2, 4, 15, 15]
 
 
 def test_the_pace_is_learnt_from_refusals():

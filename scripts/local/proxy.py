@@ -69,7 +69,7 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._fail(fault)
 
-    do_GET = do_PUT = do_POST = _serve  # noqa: N815 - the library's names
+    do_GET = do_PUT = do_POST = do_DELETE = _serve  # noqa: N815 - the library's names
 
     def _fail(self, fault: Fault) -> None:
         if fault.meanwhile:

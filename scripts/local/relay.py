@@ -82,8 +82,9 @@ def start(folder: Path, settings: Settings, token: str, *, is_ready: bool = True
     files = {"tokenFile": "token", "intakeTokenFile": "intake-token", "queueFile": "queue/queue.sqlite"}
     whole = {**settings, **{name: str(folder / path) for name, path in files.items()}}
     (folder / "relay.yaml").write_text(yaml.safe_dump(whole))
-    ports = {"port": port or processes.free_port(), "metrics_port": processes.free_port()}
-    return _run(Relay(folder=folder, **ports), is_ready=is_ready)
+    port = port or processes.free_port()
+    metrics_port = next(other for _ in range(10) if (other := processes.free_port()) != port)
+    return _run(Relay(folder=folder, port=port, metrics_port=metrics_port), is_ready=is_ready)
 
 
 def _run(relay: Relay, *, is_ready: bool) -> Relay:

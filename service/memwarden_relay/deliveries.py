@@ -157,6 +157,12 @@ def pending(connection: sqlite3.Connection) -> int:
     return int(row[0])
 
 
+def waiting_answers(connection: sqlite3.Connection, room: str) -> int:
+    """Return how many answers wait in a room."""
+    query = "SELECT count(*) FROM delivery WHERE state = 'pending' AND kind = 'answer' AND room = ?"
+    return int(connection.execute(query, (room,)).fetchone()[0])
+
+
 def drop_unsent(connection: sqlite3.Connection, group_id: int) -> int:
     """Drop all that waits for a group; return how many rows."""
     return connection.execute("DELETE FROM delivery WHERE group_id = ? AND state = 'pending'", (group_id,)).rowcount

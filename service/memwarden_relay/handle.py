@@ -20,6 +20,7 @@ from memwarden_relay.rooms import Rooms
 from memwarden_relay.sender import Sender
 from memwarden_relay.settings import Settings
 
+ANSWERS_WAITING_MAX = 5  # In one room: whoever floods it is heard, not answered.
 NO_POWERS = RoomPowers(version="1", creators=(), levels={})
 log = logging.getLogger("memwarden_relay.handle")
 
@@ -127,7 +128,8 @@ def _stored(connection: sqlite3.Connection, command: Command, response: Response
         )
         target = "" if command.is_reaction or command.verb is Verb.RETRACT else command.event
         put = Put(kind=Kind.ANSWER, payload=Payload(body=response.answer, target=target), rank=RANK_ANSWER)
-        if about is None or about.root_event or target:
+        has_place = deliveries.waiting_answers(connection, command.room) < ANSWERS_WAITING_MAX
+        if has_place and (about is None or about.root_event or target):
             group_id = about.id if about else None
             deliveries.add(connection, room=command.room, group_id=group_id, put=put, now=now)
     ledger.finish(connection, command.event, response.outcome, _detail(command, response))

@@ -12,6 +12,8 @@ from starlette.routing import Route
 
 from memwarden_relay import metrics
 
+LISTENING_SECONDS_MAX = 120.0  # Several rounds of waiting for news.
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
@@ -21,6 +23,7 @@ class Picture:
     troubles: Mapping[str, str]  # By room.
     oldest_at: Mapping[str, float]  # By room; 0: nothing waits.
     age_limit_seconds: float
+    heard_at: float  # When the rooms were last listened to; 0: never.
     now: float
 
 
@@ -28,6 +31,8 @@ def problems(picture: Picture) -> tuple[str, ...]:
     """Return why the relay is not ready, a line each; none when it is."""
     found = [] if picture.is_token_valid else ["the homeserver has not accepted the token"]
     found += [f"room {room}: {trouble}" for room, trouble in sorted(picture.troubles.items())]
+    if picture.now - picture.heard_at > LISTENING_SECONDS_MAX:
+        found.append("the rooms are not listened to")
     late = [room for room, at in picture.oldest_at.items() if at and picture.now - at > picture.age_limit_seconds]
     found += [f"room {room}: the queue is not moving" for room in sorted(late)]
     return tuple(found)

@@ -25,7 +25,7 @@ from memwarden_relay.settings import Settings
 
 BODY_BYTES_MAX = 16 * 1024 * 1024
 BODY_SECONDS_MAX = 20.0
-READ_AT_ONCE = 4  # Bodies in memory: four of the largest.
+READ_AT_ONCE = 2  # Bodies in memory: two of the largest, which are several times their size once read.
 TOKENS_MAX = 2
 TOKEN_LENGTH_MIN = 16
 RETRY_AFTER = {"Retry-After": "5"}

@@ -17,6 +17,7 @@ from memwarden_relay.queue import Queue
 from memwarden_relay.rooms import Rooms
 
 TIMELINE_MAX = 50
+TOKEN_WAIT_SECONDS = 0.2
 GAP_PAGES_MAX = 10
 TOKEN = "sync_token"  # noqa: S105 - the name of a fact
 STATE_TYPES = ("m.room.tombstone", "m.room.encryption", "m.room.member")
@@ -30,6 +31,7 @@ class Listener:
     def __init__(self, queue: Queue, matrix: Matrix, rooms: Rooms, handler: Handler) -> None:
         self._queue, self._matrix, self._rooms, self._handler = queue, matrix, rooms, handler
         self._failures = 0
+        self.heard_at = 0.0  # Seconds since the epoch; 0: not yet, and what people say is missed.
 
     async def run(self, stop: asyncio.Event) -> None:
         """Listen until `stop` is set; the place reached is kept, so that nothing is missed or done twice."""
@@ -48,7 +50,7 @@ class Listener:
     async def _step(self) -> float:
         """Hear what is new; return the seconds to wait before the next time."""
         if not self._rooms.is_token_valid:
-            return 1.0
+            return TOKEN_WAIT_SECONDS
         since = await self._queue.run(partial(ledger.fact, name=TOKEN))
         answer = await self._matrix.sync(since, self._filter())
         if answer.status != 200:
@@ -57,11 +59,12 @@ class Listener:
             self._failures += 1
             return backoff(self._failures)
         self._failures = 0
-        metrics.SYNCED.set(time.time())
         if since:  # Without a place to go on from, what is older than the start is not ours to act on.
             await self._heard(answer.body.get("rooms", {}))
         reached = str(answer.body.get("next_batch", ""))
         await self._queue.run(partial(ledger.keep_fact, name=TOKEN, value=reached))
+        self.heard_at = time.time()
+        metrics.SYNCED.set(self.heard_at)
         return 0.0
 
     def _filter(self) -> str:

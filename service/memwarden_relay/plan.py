@@ -26,7 +26,7 @@ from memwarden_relay.model import (
     Write,
 )
 
-RANK_ANSWER = 0
+RANK_ANSWER = 15  # After what is critical: chatter must not hold that up. Before all else: a person waits.
 RANK_NOTICE = 5
 RANK_LAST = 90  # Marks and files: nice to have, after all that somebody must know.
 

@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 import signal
+import socket
 import time
 from collections.abc import Awaitable, Iterator
 from contextlib import contextmanager
@@ -53,6 +54,7 @@ async def serve(settings: Settings, address: Address) -> None:
     Raises:
         queue.BusyError: another relay has the queue.
         sqlite3.Error: the queue cannot be opened.
+        OSError: a port is taken.
     """
     stop = asyncio.Event()
     for sign in (signal.SIGTERM, signal.SIGINT):
@@ -73,12 +75,14 @@ async def serve(settings: Settings, address: Address) -> None:
 async def _run(
     settings: Settings, address: Address, queue: Queue, matrix: Matrix, alertmanager: Alertmanager, stop: asyncio.Event
 ) -> None:
+    taken = [_listening(address.host, port) for port in (address.port, address.metrics_port)]
     rooms = Rooms(settings, queue, matrix)
     await rooms.load()
     await queue.run(partial(ledger.remember_once, name="listening_since", value=str(time.time())))
     sender = Sender(queue, matrix, rooms)
     handler = Handler(settings, queue, rooms, alertmanager)
     handler.sender = sender
+    listener = Listener(queue, matrix, rooms, handler)
     clockwork = Clockwork(settings, queue, rooms, alertmanager, sender.news)
 
     def picture(now: float) -> health.Picture:
@@ -87,20 +91,20 @@ async def _run(
             troubles=rooms.troubles(),
             oldest_at={name: one.oldest_at for name, one in clockwork.standing.items()},
             age_limit_seconds=settings.times.queue_age_ready_seconds,
+            heard_at=listener.heard_at,
             now=now,
         )
 
     intake = Intake(settings, queue, sender.news)
     tls = {"ssl_certfile": address.tls_cert, "ssl_keyfile": address.tls_key} if address.tls_cert else {}
-    doors = _server(intake.app(), address.host, address.port, tls)
-    probes = _server(health.app(picture), address.host, address.metrics_port, {})
+    doors, probes = _server(intake.app(), tls), _server(health.app(picture), {})
     parts: list[Awaitable[None]] = [
         clockwork.check_rooms(stop),
         clockwork.run(stop),
         sender.run(stop),
-        Listener(queue, matrix, rooms, handler).run(stop),
-        doors.serve(),
-        probes.serve(),
+        listener.run(stop),
+        doors.serve([taken[0]]),
+        probes.serve([taken[1]]),
     ]
     await _together(parts, (doors, probes), stop)
 
@@ -121,11 +125,15 @@ async def _together(parts: list[Awaitable[None]], servers: tuple[_Server, ...], 
     log.info(json.dumps({"event": "stopped"}))
 
 
-def _server(app: Starlette, host: str, port: int, tls: dict[str, str | None]) -> _Server:
+def _listening(host: str, port: int) -> socket.socket:
+    """Take a port here: the server's own way to say that it is taken is to end the process."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    return socket.create_server((host, port), family=family, backlog=CONNECTIONS_MAX)
+
+
+def _server(app: Starlette, tls: dict[str, str | None]) -> _Server:
     config = uvicorn.Config(
         app,
-        host=host,
-        port=port,
         log_config=None,
         access_log=False,
         server_header=False,

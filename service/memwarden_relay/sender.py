@@ -15,7 +15,7 @@ from memwarden_relay.queue import Queue
 from memwarden_relay.rooms import Rooms
 
 IDLE_SECONDS_MAX = 5.0
-TOKEN_WAIT_SECONDS = 1.0
+TOKEN_WAIT_SECONDS = 0.2
 log = logging.getLogger("memwarden_relay.sender")
 
 

@@ -271,6 +271,17 @@ def test_two_relays_never_send_from_one_queue(open_scene, synapse):
     assert "another relay holds" in done.stderr
 
 
+def test_a_port_that_is_taken_is_said_in_one_line(open_scene, synapse, tmp_path):
+    scene = open_scene(synapse)
+    scene.start()
+    settings = (scene.relay.folder / "relay.yaml").read_text().replace("queue.sqlite", "other.sqlite")
+    (tmp_path / "other.yaml").write_text(settings)
+    command = [*scene.relay.command("run")[:-1], tmp_path / "other.yaml", "--port", str(scene.relay.port)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=30)
+    assert done.returncode == 1
+    assert "in use" in done.stderr.splitlines()[-1]
+
+
 def test_it_stops_when_told_and_leaves_nothing_open(open_scene, synapse, make):
     scene = open_scene(synapse)
     relay = scene.start()

@@ -2,8 +2,12 @@
 
 import json
 import subprocess
+import time
 
 import pytest
+
+from local import processes
+from local.proxy import Fault, Proxy
 
 
 @pytest.fixture
@@ -73,6 +77,32 @@ def test_what_was_said_while_the_relay_was_away_is_done_once(told):
         told.read(lambda m: "silenced" in m[0].body, "the silence")
         told.relay.kill()
     assert len(silences(told)) == 1
+
+
+def test_a_kill_between_the_silence_and_its_note_makes_no_second_silence(scene, make):
+    (scene.manager,) = scene.alertmanagers()
+    door = Proxy(int(scene.manager.url.rpartition(":")[2]))
+    scene.stack.callback(door.close)
+    scene.start(alertmanager={"urls": [door.url]})
+    scene.tell(make.alert())
+    (message,) = scene.read(lambda m: m, "the message")
+    door.faults.append(Fault(where="/api/v2/silences", is_forwarded=True, meanwhile=scene.relay.kill))
+    scene.alice.say(scene.room, "!silence 2h", thread=message.id)
+    processes.wait_for(lambda: not processes.is_running(scene.relay.pid), "the kill", 20)
+    scene.again()
+    scene.read(lambda m: "silenced by" in m[0].body, "the silence on the message")
+    assert len(silences(scene)) == 1
+
+
+def test_who_floods_the_room_does_not_hold_up_what_is_critical(open_scene, limited, make):
+    scene = open_scene(limited)
+    scene.start()
+    for _ in range(11):
+        scene.alice.say(scene.room, "!help")
+    time.sleep(1)
+    scene.tell(make.alert())
+    scene.read(lambda m: any("CRITICAL" in one.body for one in m), "the alert", 12)
+    assert journal(scene)[-1]["verb"] == "help"
 
 
 def test_an_end_during_a_silence_is_shown_when_it_is_over(told):

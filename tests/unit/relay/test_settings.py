@@ -78,10 +78,12 @@ def test_readiness_says_every_reason():
         troubles={"ops": "encrypted"},
         oldest_at={"ops": 100.0, "security": 0.0},
         age_limit_seconds=300.0,
+        heard_at=280.0,
         now=401.0,
     )
     assert health.problems(picture) == (
         "the homeserver has not accepted the token",
         "room ops: encrypted",
+        "the rooms are not listened to",
         "room ops: the queue is not moving",
     )

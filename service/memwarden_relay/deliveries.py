@@ -109,6 +109,7 @@ def claim(connection: sqlite3.Connection, now: float, paused: Collection[str]) -
         first_attempt_at=first,
         was_unclear=bool(row["is_unclear"]),
         shrinks=row["shrinks"],
+        server_errors=row["server_errors"],
         root_event=row["root_event"],
     )
 
@@ -123,12 +124,12 @@ def settle(connection: sqlite3.Connection, delivery: Delivery, verdict: Verdict,
     blameless = verdict.next in (Next.LIMITED, Next.PAUSE_ALL, Next.PAUSE_ROOM)
     query = (
         "UPDATE delivery SET state = ?, is_unclear = ?, shrinks = shrinks + ?, not_before = ?, error = ?, "
-        "attempts = attempts - ?, ended_at = ? WHERE seq = ?"
+        "attempts = attempts - ?, server_errors = server_errors + ?, ended_at = ? WHERE seq = ?"
     )
     ended = now if state == "dead" else 0
     wait = 0.0 if verdict.next is Next.LIMITED else verdict.wait
-    values = (state, verdict.is_unclear, shrinks, now + wait, verdict.why, blameless, ended, delivery.seq)
-    connection.execute(query, values)
+    values = (state, verdict.is_unclear, shrinks, now + wait, verdict.why, blameless, verdict.is_server_error, ended)
+    connection.execute(query, (*values, delivery.seq))
 
 
 def _sent(connection: sqlite3.Connection, delivery: Delivery, event: str, room_id: str, now: float) -> None:

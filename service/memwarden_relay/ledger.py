@@ -61,8 +61,8 @@ def dead_letters(connection: sqlite3.Connection) -> list[dict[str, Any]]:
 def requeue(connection: sqlite3.Connection, delivery_id: str) -> bool:
     """Send a dead letter again; say whether there was one."""
     query = (
-        "UPDATE delivery SET state = 'pending', attempts = 0, shrinks = 0, not_before = 0, "
-        "error = '' WHERE id = ? AND state = 'dead'"
+        "UPDATE delivery SET state = 'pending', attempts = 0, shrinks = 0, server_errors = 0, "
+        "not_before = 0, error = '' WHERE id = ? AND state = 'dead'"
     )
     return connection.execute(query, (delivery_id,)).rowcount > 0
 

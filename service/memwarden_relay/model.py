@@ -1,7 +1,7 @@
 """What the relay speaks of: alerts, notifications, the group that one message shows, and what waits to be sent."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
 
@@ -187,5 +187,5 @@ class Delivery:
     first_attempt_at: float
     was_unclear: bool
     shrinks: int
+    server_errors: int  # Answers of 500 so far.
     root_event: str = ""
-    error: str = field(default="", repr=False)

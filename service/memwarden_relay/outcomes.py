@@ -7,7 +7,7 @@ from typing import Any
 
 SHRINKS_MAX = 3
 SERVER_ERRORS_MAX = 8  # Answers of 500 to one event, while others get through, before it is given up.
-HOPELESS_AFTER_SECONDS = 3_600.0  # ... or when nothing gets through for this long.
+SERVER_ERRORS_ALONE_MAX = 240  # ... or while nothing else does: about an hour.
 BACKOFF_FIRST_SECONDS = 1.0
 BACKOFF_MAX_SECONDS = 15.0
 SETTLE_SECONDS = 2.0  # A request whose answer was lost may still be at work in the homeserver.
@@ -51,7 +51,7 @@ class History:
 
     attempts: int
     shrinks: int
-    age_seconds: float  # Since the first attempt.
+    server_errors: int  # Answers of 500 before this one.
     others_got_through: bool  # Since the first attempt.
 
 
@@ -63,6 +63,7 @@ class Verdict:
     event: str = ""
     wait: float = 0.0
     is_unclear: bool = False
+    is_server_error: bool = False  # It answered 500: the event itself may be what it cannot take.
     is_away: bool = False  # The homeserver cannot be reached at all.
     why: str = ""  # For logs and the list of dead letters: status and code, never content.
 
@@ -96,9 +97,10 @@ def limit_seconds(answer: Answer) -> float:
 def _failed(answer: Answer, history: History, why: str) -> Verdict:
     if answer.status == 500 and _is_hopeless(history):
         return Verdict(next=Next.DEAD, is_unclear=True, why=why)
-    # Where no connection is made nothing is wrong with the delivery: the sender waits, not the row.
-    wait = max(backoff(history.attempts), SETTLE_SECONDS) if answer.was_sent else 0.0
-    return Verdict(next=Next.RETRY, wait=wait, is_unclear=answer.was_sent, is_away=not answer.was_sent, why=why)
+    if not answer.was_sent:  # Nothing is wrong with the delivery: the sender waits, not the row.
+        return Verdict(next=Next.RETRY, is_away=True, why=why)
+    wait = max(backoff(history.attempts), SETTLE_SECONDS)
+    return Verdict(next=Next.RETRY, wait=wait, is_unclear=True, is_server_error=answer.status == 500, why=why)
 
 
 def _refused(answer: Answer, history: History, why: str) -> Verdict:
@@ -112,5 +114,5 @@ def _refused(answer: Answer, history: History, why: str) -> Verdict:
 
 
 def _is_hopeless(history: History) -> bool:
-    tried_enough = history.attempts >= SERVER_ERRORS_MAX and history.others_got_through
-    return tried_enough or history.age_seconds > HOPELESS_AFTER_SECONDS
+    errors = history.server_errors + 1
+    return errors >= (SERVER_ERRORS_MAX if history.others_got_through else SERVER_ERRORS_ALONE_MAX)

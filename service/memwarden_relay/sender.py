@@ -83,7 +83,7 @@ class Sender:
         history = History(
             attempts=delivery.attempts,
             shrinks=delivery.shrinks,
-            age_seconds=time.time() - delivery.first_attempt_at,
+            server_errors=delivery.server_errors,
             others_got_through=others,
         )
         return judge(answer, history)

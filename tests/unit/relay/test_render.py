@@ -18,7 +18,7 @@ def body(made):
 
 def delivery(kind, payload, **more):
     values = {"id": "d" * 36, "seq": 1, "room": "ops", "rank": 1, "group_id": 1, "attempts": 1, "created_at": 0.0}
-    values |= {"first_attempt_at": 0.0, "was_unclear": False, "shrinks": 0, "root_event": "$root"}
+    values |= {"first_attempt_at": 0.0, "was_unclear": False, "shrinks": 0, "server_errors": 0, "root_event": "$root"}
     return Delivery(kind=kind, payload=payload, **(values | more))
 
 

@@ -14,12 +14,11 @@ FILE_LINES_MAX = 350
 FUNCTION_LINES_MAX = 50
 NAMES_NOBODY_CAN_FIND = {"utils", "helpers", "common", "base", "manager", "misc", "core"}
 DOORS = {"create_async_engine", "create_engine", "connect", "AsyncConnectionPool", "ConnectionPool"}
-DATABASE_LIBRARIES = {"sqlalchemy", "psycopg", "psycopg_pool", "sqlite3"}
-# Where a connection may be opened: the door of the service, its migrations, which run as another role, and the queue.
+DATABASE_LIBRARIES = {"sqlalchemy", "psycopg", "psycopg_pool"}
+# Where a connection may be opened: the door of the service, and its migrations, which run as another role.
 MAY_OPEN_A_CONNECTION = {
     "service/memwarden_service/database.py",
     "service/memwarden_service/migrate.py",
-    "service/memwarden_relay/queue.py",
 }
 REGISTRIES = re.compile(r"pypi\.org|pythonhosted|proxy\.golang|npmjs|deb\.debian|crates\.io|repo\.maven", re.IGNORECASE)
 

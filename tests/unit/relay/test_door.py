@@ -3,8 +3,9 @@
 import ast
 from pathlib import Path
 
-import memwarden_relay
 import pytest
+
+import memwarden_relay
 
 PACKAGE = Path(memwarden_relay.__file__).parent
 PURE = "model severities sanitise redaction snapshots parse states routing sizes words render timeline plan wire outcomes pacing permissions commands answers timers".split()  # noqa: E501, SIM905 - a list of names

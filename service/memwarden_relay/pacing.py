@@ -14,6 +14,7 @@ class Pace:
 
     ready_at: float = 0.0
     spacing: float = 0.0  # 0: no limit was met lately.
+    waited: float = 0.0  # On purpose, since the last success.
     last_success_at: float = 0.0
 
 
@@ -21,7 +22,8 @@ def succeeded(pace: Pace, now: float) -> Pace:
     """Return the pace after an event that was taken."""
     if now - pace.last_success_at > REMEMBERED_SECONDS:
         return Pace(last_success_at=now)
-    return Pace(ready_at=now + pace.spacing, spacing=pace.spacing * EASING, last_success_at=now)
+    eased = pace.spacing * EASING
+    return Pace(ready_at=now + pace.spacing, spacing=eased, waited=pace.spacing, last_success_at=now)
 
 
 def away(pace: Pace, now: float, failures: int) -> Pace:
@@ -31,6 +33,6 @@ def away(pace: Pace, now: float, failures: int) -> Pace:
 
 def limited(pace: Pace, now: float, wait: float) -> Pace:
     """Return the pace after a refusal that asked for `wait` seconds."""
-    since = now - pace.last_success_at
-    spacing = since + wait if since < SPACING_MAX_SECONDS else wait
-    return replace(pace, ready_at=now + wait, spacing=min(spacing, SPACING_MAX_SECONDS))
+    # What was waited on purpose was too little by `wait`; idle time says nothing of the limit.
+    waited = min(pace.waited + wait, SPACING_MAX_SECONDS)
+    return replace(pace, ready_at=now + wait, spacing=waited, waited=waited)

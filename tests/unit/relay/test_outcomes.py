@@ -77,6 +77,17 @@ def test_the_pace_is_learnt_from_refusals():
     assert pace.ready_at == pytest.approx(110.0, abs=0.2)
 
 
+def test_idle_time_is_not_taken_for_the_homeserver_s_pace():
+    pace = pacing.limited(pacing.succeeded(Pace(), 100.0), 125.0, 0.5)
+    assert pacing.succeeded(pace, 125.5).ready_at == pytest.approx(126.0)
+
+
+def test_an_outage_is_not_taken_for_the_homeserver_s_pace():
+    pace = pacing.away(pacing.succeeded(Pace(), 100.0), 110.0, 9)
+    assert pace.ready_at == pytest.approx(115.0)
+    assert pacing.limited(pace, 116.0, 0.5).spacing == pytest.approx(0.5)
+
+
 def test_after_quiet_there_is_no_pace_to_keep():
     pace = pacing.limited(pacing.succeeded(Pace(), 0.0), 0.0, 5.0)
     assert pacing.succeeded(pacing.succeeded(pace, 5.0), 500.0).ready_at < 500.0

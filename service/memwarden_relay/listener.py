@@ -52,7 +52,7 @@ class Listener:
         if not self._rooms.is_token_valid:
             return TOKEN_WAIT_SECONDS
         since = await self._queue.run(partial(ledger.fact, name=TOKEN))
-        answer = await self._matrix.sync(since, self._filter())
+        answer = await self._matrix.sync(since, self._filter(), waits=self.heard_at > 0)
         if answer.status != 200:
             if answer.status == 401:
                 self._rooms.token_refused()

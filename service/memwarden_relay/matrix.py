@@ -89,9 +89,9 @@ class Matrix:
         answer = await self._call("GET", f"{CLIENT}/rooms/{_quoted(room)}/joined_members")
         return set(_ok(answer, "joined_members").get("joined", {}))
 
-    async def sync(self, since: str, sync_filter: str) -> Answer:
-        """Wait for news since a token; an empty token returns at once with where the rooms stand."""
-        query = {"filter": sync_filter, "timeout": str(int(SYNC_SECONDS * 1000) if since else 0)}
+    async def sync(self, since: str, sync_filter: str, *, waits: bool) -> Answer:
+        """Return the news since a token; an empty token: where rooms stand. `waits` for news when there are none."""
+        query = {"filter": sync_filter, "timeout": str(int(SYNC_SECONDS * 1000) if waits else 0)}
         query |= {"since": since} if since else {}
         return await self._call("GET", f"{CLIENT}/sync?{urlencode(query)}", within=TIMEOUT_SECONDS + SYNC_SECONDS)
 

@@ -11,6 +11,8 @@ from pathlib import Path
 
 STOP_SECONDS = 15.0
 POLL_SECONDS = 0.05
+# They outlive the one that started them on purpose; one that is forgotten warns.
+_STARTED: list["subprocess.Popen[bytes]"] = []
 
 
 class NotReadyError(RuntimeError):
@@ -55,7 +57,7 @@ def start(
 ) -> subprocess.Popen[bytes]:
     """Start a process in a session of its own, so that a Ctrl-C in the terminal does not reach it."""
     with log.open("ab") as output:
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [str(part) for part in command],
             stdin=subprocess.DEVNULL,
             stdout=output,
@@ -67,6 +69,8 @@ def start(
             cwd=cwd,
             start_new_session=True,
         )
+    _STARTED.append(process)
+    return process
 
 
 def is_running(pid: int) -> bool:

@@ -1,0 +1,1 @@
+"""The relay: brings Alertmanager's notifications to Matrix rooms, once and in order, and takes answers back."""

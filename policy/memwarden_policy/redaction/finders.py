@@ -1,0 +1,106 @@
+"""One pass over a text that says where rules should look: by hyperscan, or by RE2 where its wheel is missing."""
+
+import threading
+from collections.abc import Sequence
+from typing import Protocol
+
+import re2
+
+from memwarden_policy.redaction.model import Lead
+
+try:
+    import hyperscan
+except ImportError:  # No wheel for this platform: slower, the same answers.
+    hyperscan = None  # type: ignore[assignment]  # Asked for by `HYPERSCAN_IS_THERE` only.
+
+HYPERSCAN_IS_THERE = hyperscan is not None
+HITS_MAX = 8_192
+
+# (offset in bytes where a lead ends, index of the lead); a gate is hit once at most.
+Hit = tuple[int, int]
+
+
+class TooManyHits(Exception):  # noqa: N818  # Not an error: the text is cut as a whole.
+    """The text consists of beginnings of secrets; nobody looks at each."""
+
+
+class Finder(Protocol):
+    """Finds leads and gates."""
+
+    def find(self, data: bytes) -> list[Hit]:
+        """Return the hits in the order of the text; raises TooManyHits."""
+        ...
+
+
+class HyperscanFinder:
+    """All expressions as one automaton."""
+
+    def __init__(self, leads: Sequence[Lead], gates: Sequence[str]) -> None:
+        self._database = hyperscan.Database()
+        flags = [hyperscan.HS_FLAG_CASELESS if lead.caseless else 0 for lead in leads]
+        gated = hyperscan.HS_FLAG_SINGLEMATCH | hyperscan.HS_FLAG_PREFILTER
+        self._database.compile(
+            expressions=[*(lead.expression.encode() for lead in leads), *(gate.encode() for gate in gates)],
+            ids=list(range(len(leads) + len(gates))),
+            flags=flags + [gated] * len(gates),
+        )
+        self._local = threading.local()
+
+    def find(self, data: bytes) -> list[Hit]:
+        hits: list[Hit] = []
+
+        def note(index: int, _start: int, end: int, _flags: int, _context: object) -> bool:
+            hits.append((end, index))
+            return len(hits) > HITS_MAX
+
+        try:
+            self._database.scan(data, note, scratch=self._scratch())
+        except hyperscan.ScanTerminated:
+            raise TooManyHits from None
+        hits.sort()
+        return hits
+
+    def _scratch(self) -> "hyperscan.Scratch":
+        # A scratch serves one scan at a time; threads may scan at once.
+        if not hasattr(self._local, "scratch"):
+            self._local.scratch = hyperscan.Scratch(self._database)
+        scratch: hyperscan.Scratch = self._local.scratch
+        return scratch
+
+
+class Re2Finder:
+    """A set of expressions that says which occur, then each of those by itself."""
+
+    def __init__(self, leads: Sequence[Lead], gates: Sequence[str]) -> None:
+        self._gates_from = len(leads)
+        expressions = [f"(?i:{lead.expression})" if lead.caseless else lead.expression for lead in leads]
+        self._set = re2.Set.SearchSet(quiet())
+        for expression in (*expressions, *gates):
+            self._set.Add(expression.encode())
+        self._set.Compile()
+        self._each = [re2.compile(expression.encode(), quiet()) for expression in expressions]
+
+    def find(self, data: bytes) -> list[Hit]:
+        hits: list[Hit] = []
+        for index in self._set.Match(data):
+            if index >= self._gates_from:
+                hits.append((0, index))
+                continue
+            for match in self._each[index].finditer(data):
+                hits.append((match.end(), index))
+                if len(hits) > HITS_MAX:
+                    raise TooManyHits
+        hits.sort()
+        return hits
+
+
+def quiet() -> re2.Options:
+    """Return options under which RE2 writes nothing of a pattern to the error stream."""
+    options = re2.Options()
+    options.log_errors = False
+    return options
+
+
+def finder(leads: Sequence[Lead], gates: Sequence[str]) -> Finder:
+    """Compile the quickest finder there is on this platform."""
+    return HyperscanFinder(leads, gates) if HYPERSCAN_IS_THERE else Re2Finder(leads, gates)

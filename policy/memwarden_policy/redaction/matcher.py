@@ -1,0 +1,152 @@
+"""Rules made ready: finds the secrets of a text as spans of its bytes."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import re2
+
+from memwarden_policy.redaction import encoded, views
+from memwarden_policy.redaction.finders import Finder, TooManyHits, finder, quiet
+from memwarden_policy.redaction.model import Category, Lead, Rule, Span
+from memwarden_policy.redaction.views import View
+
+FINDINGS_PER_RULE_MAX = 1_024
+LINES_PER_TOKEN_MAX = 24
+_ALNUM = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
+
+# What a text is cut as when it holds too many beginnings of secrets to look at each.
+UNREADABLE = Rule(kind="unreadable", category=Category.CREDENTIAL, pattern="")
+
+
+class Finding(NamedTuple):
+    """A secret: where it lies in the bytes of the text, and the rule that found it."""
+
+    start: int
+    end: int
+    rule: Rule
+
+
+class Matcher:
+    """Compiled rules. Made once, then used by any number of threads."""
+
+    def __init__(self, rules: Sequence[Rule], make_finder: type[Finder] | None = None) -> None:
+        self.rules = tuple(rules)
+        self._patterns = [re2.compile(rule.pattern.encode(), quiet()) for rule in rules]
+        anchored = [(lead, index) for index, rule in enumerate(rules) for lead in rule.leads]
+        searched = [index for index, rule in enumerate(rules) if not rule.leads]
+        leads = [lead for lead, _ in anchored]
+        gates = [self.rules[index].gate or self.rules[index].pattern for index in searched]
+        # For each lead and gate: its rule, and how far before its end the pattern begins (None: anywhere).
+        self._targets: list[tuple[int, int | None]] = [
+            *((index, lead.width) for lead, index in anchored),
+            *((index, None) for index in searched),
+        ]
+        make = make_finder or finder
+        self._finder: Finder = make(leads, gates)  # type: ignore[call-arg]  # A protocol says nothing of constructors.
+
+    def findings(self, raw: bytes, *, contact: bool) -> list[Finding]:
+        """Return the secrets of a text, in no order, overlapping as they may."""
+        view = views.plain(raw)
+        try:
+            found = [*self._in(view.data, contact)]
+            found += self._encoded_in(view.data, contact)
+            broken = views.joined(view)
+            if broken:
+                found += [Finding(*view_span, rule) for view_span, rule in self._broken_in(broken)]
+        except TooManyHits:
+            return [Finding(0, len(raw), UNREADABLE)]
+        return [Finding(*view.below((each.start, each.end)), each.rule) for each in found]
+
+    def labels(self, key: str, value: str) -> list[Rule]:
+        """Return the rules by which the value is a secret because of the key it stands under."""
+        raw = f'{key}: "{value}"'.encode("utf-8", "surrogatepass")
+        begin = len(key.encode("utf-8", "surrogatepass")) + 3
+        return [each.rule for each in self._in(raw, contact=False) if each.start >= begin]
+
+    def _in(self, data: bytes, contact: bool) -> Iterator[Finding]:
+        ends = [0] * len(self.rules)
+        for end, target in self._finder.find(data):
+            index, width = self._targets[target]
+            rule = self.rules[index]
+            if rule.category is Category.CONTACT and not contact:
+                continue
+            if width is None:
+                yield from self._searched(index, data)
+                continue
+            start = end - width
+            if start < ends[index] or (rule.apart and start and data[start - 1] in _ALNUM):
+                continue
+            span = self._confirmed(index, data, start)
+            if span:
+                ends[index] = span[1]
+                yield Finding(*span, rule)
+
+    def _searched(self, index: int, data: bytes) -> Iterator[Finding]:
+        rule = self.rules[index]
+        for count, match in enumerate(self._patterns[index].finditer(data)):
+            if count >= FINDINGS_PER_RULE_MAX:
+                raise TooManyHits
+            span = rule.locate(match)
+            if span and span[1] > span[0]:
+                yield Finding(*span, rule)
+
+    def _confirmed(self, index: int, data: bytes, start: int) -> Span | None:
+        rule, pattern = self.rules[index], self._patterns[index]
+        limit = start + rule.reach
+        match = pattern.match(data, start, limit)
+        if match is None:
+            return None
+        if match.end() >= limit < len(data):
+            # The secret goes on: it is cut to its end, however long.
+            match = pattern.match(data, start) or match
+        if rule.closed and not _ends_apart(data, match.end()):
+            return None
+        return rule.locate(match)
+
+    def _encoded_in(self, data: bytes, contact: bool) -> Iterator[Finding]:
+        for text, span in encoded.decoded(data):
+            first = next(iter(self._in(text, contact)), None)
+            if first:
+                yield Finding(*span, first.rule)
+
+    def _broken_in(self, view: View) -> Iterator[tuple[Span, Rule]]:
+        """Yield the tokens that line breaks had split, as spans of the text below."""
+        for end, target in self._finder.find(view.data):
+            index, width = self._targets[target]
+            rule = self.rules[index]
+            if not rule.splits or width is None:
+                continue
+            start = end - width
+            if start and view.data[start - 1] in _ALNUM and not view.is_joint(start):
+                continue
+            span = self._rejoined(index, view, start)
+            if span:
+                yield view.below(span), rule
+        for text, span in encoded.decoded(view.data):
+            if view.joints_in(span):
+                first = next(iter(self._in(text, contact=False)), None)
+                if first:
+                    yield view.below(span), first.rule
+
+    def _rejoined(self, index: int, view: View, start: int) -> Span | None:
+        """Return the span of the shortest token over a line break; lines of one word after it belong to it."""
+        rule, pattern = self.rules[index], self._patterns[index]
+        match = pattern.match(view.data, start, start + rule.reach)
+        if match is None:
+            return None
+        joints = view.joints_in((start, match.end()))[:LINES_PER_TOKEN_MAX]
+        limits = [*joints, match.end()]
+        for position, limit in enumerate(limits):
+            shorter = pattern.match(view.data, start, limit)
+            if shorter is None or shorter.end() != limit or rule.locate(shorter) is None:
+                continue
+            while position < len(joints) and joints[position] in view.lone:
+                position += 1
+            end = limits[position]
+            is_whole = not rule.closed or _ends_apart(view.data, end) or view.is_joint(end)
+            return (start, end) if position and is_whole else None
+        return None
+
+
+def _ends_apart(data: bytes, end: int) -> bool:
+    return end >= len(data) or data[end] not in _ALNUM

@@ -34,14 +34,16 @@ STAND_INS = (
 )  # fmt: skip
 _REFERENCE = re2.compile(
     rb"(?:\$[A-Za-z_{(]|\\?\$\{|<[^>]*>?$|<|\{\{|\{%|%[A-Za-z_]\w*%|%\(|%[sdv]$|!\w|&\w+$|@\w+[({.]|#\{|\{[A-Za-z_.]*\}"
-    rb"|[A-Za-z_][\w.:]*\(|[A-Za-z_]\w*\[|(?:\.{0,2}|~)/[\w.-]+/|[A-Za-z]:\\|file:|https?://|secret://|vault:|op://|arn:"
+    rb"|[A-Za-z_][\w.:]*\(|[A-Za-z_][\w.]*\[|\?|(?:\.{0,2}|~)/[\w.-]+/|[A-Za-z]:\\|file:|https?://|secret://|vault:|op://|arn:"
     rb"|[A-Za-z_][A-Za-z_]*(?:\.[A-Za-z_][A-Za-z_]*)+\)?$|[A-Za-z_]+->|\*+$|[.]+$)"
 )
 _ENVIRONMENT_NAME = re2.compile(rb"[A-Z][A-Z]*(?:_[A-Z]+)+$")
 _WORDS = re2.compile(rb"[A-Za-z]+\d?(?:[-_.][A-Za-z]*\d{0,2})*$")
 _PLACEHOLDER = re2.compile(rb"\[?REDACTED\b")
 _SPLIT = re2.compile(rb"[-_. /]+")
-SEQUENCES = b"abcdefghijklmnopqrstuvwxyz0123456789012345678901234567890"
+SEQUENCES = b"abcdefghijklmnopqrstuvwxyz0123456789012345678901234567890 abcdef0123456789abcdef0123456789"
+SEQUENCE_LENGTH_MIN = 9
+SEQUENCE_LOOK_BYTES = 64
 DISTINCT_MIN = 4
 
 
@@ -66,15 +68,14 @@ def is_stand_in(value: bytes) -> bool:
 
 
 def is_sequence(value: bytes) -> bool:
-    """Say whether the value is counted up, `1234567890abcdef`, as in a made-up token."""
-    lower = value.lower()
-    half = lower[: max(10, len(lower) // 2)]
-    return len(half) >= 10 and (half in SEQUENCES or half in SEQUENCES[26:36] * 8 or half in b"abcdef0123456789" * 8)
+    """Say whether a part of the value is counted up, `1234567890abcdef`, as in a made-up token."""
+    lower = value[:SEQUENCE_LOOK_BYTES].lower()
+    return any(lower[start : start + SEQUENCE_LENGTH_MIN] in SEQUENCES for start in range(len(lower) - SEQUENCE_LENGTH_MIN + 1))
 
 
 def is_made_up(value: bytes) -> bool:
     """Say whether a token of the right form is only there to be looked at."""
-    return len(set(value)) < 6 or any(word in value.lower() for word in STAND_INS) or is_sequence(value[-20:])
+    return len(set(value)) < 6 or any(word in value.lower() for word in STAND_INS) or is_sequence(value)
 
 
 def is_random(value: bytes) -> bool:

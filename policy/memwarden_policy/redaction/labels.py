@@ -13,6 +13,8 @@ RANK = 30
 PASSWORD_LENGTH_MIN = 3
 SECRET_LENGTH_MIN = 8
 BASIC_LENGTH_MIN = 5
+CHOSEN_LENGTH_MIN = 5
+CHOSEN_ENTROPY_MIN = 1.5
 
 _STRONG = (
     "pass(?:word|wd|phrase|code|wort)|pwd|kennwort|contrase(?:\xf1|n)a|mot de passe|senha|parola|wachtwoord"
@@ -159,8 +161,10 @@ def spoken(match: Match) -> Span | None:
 def chosen(match: Match) -> Span | None:
     """Locate a secret given without any mark, as in `login with admin / s3cret`: it must look chosen as a password."""
     value = match.group(1) or b""
-    mixed = any(48 <= byte <= 57 for byte in value) or any(byte in b"!@#$%^&*" for byte in value)
-    return match.span(1) if mixed and len(value) >= 5 and not _is_none_at_all(value) and entropy(value) > 1.5 else None
+    marked = any(48 <= byte <= 57 or byte in b"!@#$%^&*" for byte in value)
+    lettered = any(65 <= byte <= 90 or 97 <= byte <= 122 for byte in value)
+    mixed = marked and lettered and entropy(value) > CHOSEN_ENTROPY_MIN
+    return match.span(1) if mixed and len(value) >= CHOSEN_LENGTH_MIN and not _is_none_at_all(value) else None
 
 
 def _after(words: str, delimiter: str = "[:=>]") -> tuple[Lead, ...]:
@@ -176,12 +180,11 @@ def _rule(kind: str, leads: tuple[Lead, ...], pattern: str, locate: Locate, **mo
     return Rule(kind=kind, leads=leads, pattern=pattern, locate=locate, **settings)
 
 
-_IS = (
-    r"(?:\s+(?:for|to|of|on|at|in|pour|f(?:ü|ue)r|para|de|до|для|от|від)\s+[^.\n]{1,60}?)?\s*"
-    r"(?:is|was|=|:|are|ist|lautet|war|est|es|era|é|—|-|это|є|это|:|是|為|为|は|은|는|:|:)\s*:?"
-)
+_FOR = "(?: (?:for|to|of|on|at|in|pour|f(?:ü|ue)r|para|de|до|для|от|від) [^.\n]{1,60})?"
+_IS = _FOR + " ?(?:(?:ist|is|was|are|lautet|war|est|es|era)\\b|=|:|é|—|-|это|є|це|：|是|為|为|は|은|는)"
+_MINE = "(?:my|our|the|mein|das|mi|la|mon|le|мій|наш|мой|пароль)"
 _SPOKEN_VALUE = (
-    r"""\s*(?:now |still |currently |set to |actually |also |just |simply )?(?:"([^"\n]+)"|'([^'\n]+)'|[`“„«「]([^`”“»」\n]+)[`”“»」]|([^\s"'`<>]+))()"""
+    r"""[ \t]*:?[ \t]*(?:now |still |currently |set to |actually |also |just |simply )?(?:"([^"\n]+)"|'([^'\n]+)'|[`“„«「]([^`”“»」\n]+)[`”“»」]|([^\s"'`<>]+))()"""
     r"""([ \t]+[A-Za-z]{1,24}\b)?"""
 )
 
@@ -216,13 +219,15 @@ def label_rules() -> tuple[Rule, ...]:
             parameter,
             rank=RANK - 5,
         ),
-        _rule("password", (Lead(f"(?:{_STRONG}|passcode|(?:wifi|wi-fi|vpn|ssh|admin|root) (?:key|login))", 0, True),), _IS + _SPOKEN_VALUE, spoken, rank=RANK + 5),
-        _rule("password", (Lead(r"(?:login|log in|logged in|sign in|signin|credentials?|creds?)\s", 0, True),),
+        _rule("password", (Lead(f"(?:{_STRONG}|passcode|(?:wifi|wi-fi|vpn|ssh|admin|root) (?:key|login)){_IS}", 0, True),), _SPOKEN_VALUE, spoken, rank=RANK + 5),
+        _rule("password", (Lead(r"(?:login|log in|logged in|sign in|signin|credentials?|creds?)[\s:]", 0, True),),
               r"""(?:(?:is|are|as|with|using|to|into|for|via|the|[\w.-]{1,24})\s+){0,5}["'`]?[\w.@+-]{2,64}["'`]?\s?(?:/|:|and|\|)\s?(?:(?:the )?password )?["'`]?([^\s"'`,]{4,64})""", chosen, rank=RANK + 6),
-        _rule("api-key", (Lead(f"(?:{_KEYED}|(?:access |auth |api |bearer )?token|(?:client |api |app )?secret|key)\\s", 0, True),),
-              r"(?:(?:for|to|of)\s+[^.\n]{1,48}?\s)?(?:is|was|=)\s*:?\s*()()()([^\s\"'`<>]{16,})()()", secret, rank=RANK + 5),
+        _rule("password", (Lead(f"{_MINE} (?:[a-z0-9-]{{1,16}} )?(?:{_STRONG}) ", 0, True),), r"""["'`]?([^\s"'`<>:,]{6,64})""", chosen, rank=RANK + 7),
+        _rule("password", _after(_STRONG, "[|]"), r"""\s*[`]?([^\s`|]{3,64})""", chosen, rank=RANK + 7),
+        _rule("api-key", (Lead(f"(?:{_KEYED}|(?:access |auth |api |bearer )?token|(?:client |api |app )?secret|key){_FOR} ?(?:is|was|=)\\b", 0, True),),
+              r"\s*:?\s*()()()([^\s\"'`<>]{16,})()()", secret, rank=RANK + 5),
         _rule("password", (Lead(r"name: ?[\"']?[\w.-]{0,48}(?:password|passwd|pwd|passphrase)[\"']?\s", 0, True),), r"\s*-?\s*\"?value\"?\s?:" + _VALUE, password, rank=RANK + 1),
         _rule("secret", (Lead(r"name: ?[\"']?[\w.-]{0,48}(?:secret|token|key)[\"']?\s", 0, True),), r"\s*-?\s*\"?value\"?\s?:" + _VALUE, secret, rank=RANK + 1),
-        _rule("recovery-phrase", (Lead(r"(?:seed|recovery|mnemonic|backup)(?: (?:phrase|words|seed))?", 0, True),),
-              r"(?:\s*(?:is|:|=|-))\s*[\"'`]?((?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})", lambda match: match.span(1), rank=RANK - 2),
+        _rule("recovery-phrase", (Lead(r"(?:seed|recovery|mnemonic|backup)(?: (?:phrase|words|seed))? ?(?:is|:|=|-)", 0, True),),
+              r"\s*[\"'`]?((?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})", lambda match: match.span(1), rank=RANK - 2),
     )

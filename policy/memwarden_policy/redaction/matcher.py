@@ -6,6 +6,7 @@ from typing import NamedTuple
 import re2
 
 from memwarden_policy.redaction import encoded, views
+from memwarden_policy.redaction.checks import is_random
 from memwarden_policy.redaction.finders import Finder, TooManyHits, finder, quiet
 from memwarden_policy.redaction.model import Category, Lead, Rule, Span
 from memwarden_policy.redaction.views import View
@@ -140,12 +141,18 @@ class Matcher:
             shorter = pattern.match(view.data, start, limit)
             if shorter is None or shorter.end() != limit or rule.locate(shorter) is None:
                 continue
-            while position < len(joints) and joints[position] in view.lone:
+            while position < len(joints) and self._goes_on(view, joints[position], limits[position + 1]):
                 position += 1
             end = limits[position]
             is_whole = not rule.closed or _ends_apart(view.data, end) or view.is_joint(end)
             return (start, end) if position and is_whole else None
         return None
+
+
+    @staticmethod
+    def _goes_on(view: View, joint: int, limit: int) -> bool:
+        """Say whether what stands after a line break belongs to the token before it."""
+        return joint in view.lone or is_random(view.data[joint:limit])
 
 
 def _ends_apart(data: bytes, end: int) -> bool:

@@ -51,7 +51,7 @@ def whole(match: Match) -> Span | None:
 class Lead:
     """A short expression that tells where to look closely.
 
-    `width` is its length in bytes: the pattern begins where the lead begins. 0: the pattern begins where the lead ends.
+    The pattern begins `width` bytes before the lead's end: 0: behind it; its whole length: together with it.
     """
 
     expression: str

@@ -88,12 +88,12 @@ _CODE_WORDS = (
     "c(?:ó|o)digo de (?:verificaci(?:ó|o)n|seguridad|acceso)|код (?:подтверждения|підтвердження|доступу|доступа)|"
     "验证码|驗證碼|認証コード|確認コード|인증번호|인증 코드|passcode|\\bpin(?: code| number)?"
 )
-_CODE = (
-    r"(?:\s+(?:for|to|von|für|para|для)\s+[^.\n:]{1,40}?)?\s{0,2}(?:is|ist|lautet|es|was|[:=#]|:|—|-|是|為|为|は|은|는|это|це)?"
-    r"\s{0,2}:?\s{0,2}[\"'`*]{0,2}(\d{3}[ -]\d{3}|\d{4,8}|[A-Z]-\d{6})\b"
+# What may stand between the words and the first digit.
+_TO_THE_DIGITS = (
+    "(?: (?:for|to|von|für|para|для) [^.\n:0-9]{1,40})? ?(?:is|ist|lautet|es|was|[:=#]|：|—|-|是|為|为|は|은|는|это|це)?"
+    " ?:?[ \t]{0,2}[\"'`*]{0,2}(?:[A-Z]-)?[0-9]"
 )
-
-
+_CODE = r"(\d{3}[ -]\d{3}|\d{4,8})\b"
 _TOLD = r"\b(\d{3}[ -]\d{3}|\d{4,8}|[A-Z]-\d{6}) (?:is|ist|es|est) (?:your|the|my|dein|ihr|su|tu|votre)\b[^.\n]{0,40}?(?i:code|pin|otp|password)"
 _EMAIL = r"[\pL\pN._%+'-]+@(?:[\pL\pN-]+\.)+\pL{2,24}\b"
 _PHONE = (
@@ -101,7 +101,8 @@ _PHONE = (
     r"|\(?[2-9]\d{2}\)?[ .-][2-9]\d{2}[ .-]\d{4}|\(?0\d{2,4}\)?[ /-]\d{3,4}[ -]?\d{3,5}(?:[ -]?\d{1,4})?)(?:[^\w-]|$)"
 )
 _PHONE_GATE = r"\+[0-9]{1,3}[ .(0-9-]|[0-9]{3}\)?[ .-][0-9]{3}|0[0-9]{2,4}\)?[ /-][0-9]{3}"
-_PHONE_SAID = r"(?:\s+(?:number|no\.?|me|us|is|at|on|:|=|nummer|номер)){0,4}\s?[:=]?\s{0,2}(\+?\(?\d(?:[ ()./-]{0,2}\d){6,14})"
+_TO_THE_PHONE = r"(?: (?:number|no\.?|me|us|is|at|on|:|=|nummer|номер)){0,4} ?[:=：]? {0,2}\+?\(?[0-9]"
+_PHONE_SAID = r"(\d(?:[ ()./-]{0,2}\d){6,14})"
 
 
 def _rule(kind: str, leads: tuple[Lead, ...], pattern: str, locate: Locate, **more: Any) -> Rule:
@@ -115,7 +116,7 @@ def number_rules() -> tuple[Rule, ...]:
     return (
         _rule("payment-card", (Lead("[2-6][0-9]{3}", 4),), r"[2-6]\d{3}(?:[ -]?\d){9,15}", card, closed=True),
         _rule("iban", (Lead("[A-Z]{2}[0-9]{2}", 4),), r"[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}", iban),
-        _rule("one-time-code", (Lead(f"(?:{_CODE_WORDS})", 0, caseless=True),), _CODE, code, **otp),
+        _rule("one-time-code", (Lead(f"(?:{_CODE_WORDS}){_TO_THE_DIGITS}", 1, caseless=True),), _CODE, code, **otp),
         _rule("one-time-code", (), _TOLD, code, gate="[0-9]{3} (?:is|ist|es|est) (?:your|the|my|dein|ihr|su|tu|votre)", **otp),
     )
 
@@ -127,5 +128,5 @@ def contact_rules() -> tuple[Rule, ...]:
     return (
         _rule("email", (), _EMAIL, email, gate="@", **contact),
         _rule("phone", (), _PHONE, phone, gate=_PHONE_GATE, **contact),
-        _rule("phone", (Lead(f"(?:{said})", 0, caseless=True),), _PHONE_SAID, phone, **contact),
+        _rule("phone", (Lead(f"(?:{said}){_TO_THE_PHONE}", 1, caseless=True),), _PHONE_SAID, phone, **contact),
     )

@@ -63,7 +63,6 @@ _TOKENS: tuple[tuple[str, str, str], ...] = (
     ("shippo-token", "shippo_live_ shippo_test_", r"[0-9a-f]{40}"),
     ("facebook-token", "EAAC EAAG EAAD EAAB", r"[A-Za-z0-9]{80,}"),
     ("mapbox-token", "sk.eyJ", r"[\w-]{40,}\.[\w-]{20,}"),
-    ("telegram-token", ":AA", r"[\w-]{33}"),
     ("linear-key", "lin_api_ lin_oauth_", r"[A-Za-z0-9]{32,}"),
     ("notion-token", "ntn_", r"[A-Za-z0-9]{40,}"),
     ("notion-token", "secret_", r"[A-Za-z0-9]{43}"),
@@ -226,6 +225,13 @@ _SHAPED: tuple[Rule, ...] = (
         category=Category.CREDENTIAL,
         pattern=r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,38}",
         leads=tuple(Lead(rf"[MNO][A-Za-z0-9_-]{{{size}}}\.[A-Za-z0-9_-]{{6}}\.", size + 9) for size in (23, 25)),
+        rank=RANK,
+    ),
+    Rule(
+        kind="telegram-token",
+        category=Category.CREDENTIAL,
+        pattern=r"[0-9]{8,10}:AA[\w-]{33}",
+        leads=tuple(Lead(f"[0-9]{{{size}}}:AA", size + 3) for size in (8, 9, 10)),
         rank=RANK,
     ),
     Rule(

@@ -33,34 +33,37 @@ STAND_INS = (
     b"replace", b"insert", b"...", b"\xe2\x80\xa6", b"****", b"todo", b"not-a-real", b"notreal", b"fixme", b"sample",
 )  # fmt: skip
 _REFERENCE = re2.compile(
-    rb"(?:\$[A-Za-z_{(]|\\?\$\{|<[^>]*>?$|<|\{\{|\{%|%[A-Za-z_]\w*%|%\(|%[sdv]$|!\w|&\w+$|@\w+[({.]|#\{|\{[A-Za-z_.]*\}"
+    rb"(?:\$[A-Za-z_{(]|\\?\$\{|<[^>]*>?$|<|\{\{|\{%|%[A-Za-z_]\w*%$|%\(|%[sdv]$|!\w|&\w+$|@\w+[({.]|#\{|\{[A-Za-z_.]*\}"
     rb"|[A-Za-z_][\w.:]*\(|[A-Za-z_][\w.]*\[|\?|(?:\.{0,2}|~)/[\w.-]+/|[A-Za-z]:\\|file:|https?://|secret://|vault:|op://|arn:"
     rb"|[A-Za-z_][A-Za-z_]*(?:\.[A-Za-z_][A-Za-z_]*)+\)?$|[A-Za-z_]+->|\*+$|[.]+$)"
 )
 _ENVIRONMENT_NAME = re2.compile(rb"[A-Z][A-Z]*(?:_[A-Z]+)+$")
 _WORDS = re2.compile(rb"[A-Za-z]+\d?(?:[-_.][A-Za-z]*\d{0,2})*$")
-_PLACEHOLDER = re2.compile(rb"\[?REDACTED\b")
+_PLACEHOLDER = re2.compile(rb"\[(?:#{3}|REDACTED:)")
 _SPLIT = re2.compile(rb"[-_. /]+")
 SEQUENCES = b"abcdefghijklmnopqrstuvwxyz0123456789012345678901234567890 abcdef0123456789abcdef0123456789"
 SEQUENCE_LENGTH_MIN = 9
 SEQUENCE_LOOK_BYTES = 64
+# What is looked at of a long value: enough to judge it.
+LOOK_BYTES = 128
 DISTINCT_MIN = 4
 
 
 def entropy(value: bytes) -> float:
     """Return the Shannon entropy in bits per byte."""
+    value = value[:LOOK_BYTES]
     total = len(value)
     return -sum(count / total * math.log2(count / total) for count in Counter(value).values()) if total else 0.0
 
 
 def is_reference(value: bytes) -> bool:
     """Say whether the value names where a secret lies instead of being one: `${VAR}`, `<your-key>`, `config.key`."""
-    return bool(_REFERENCE.match(value) or _ENVIRONMENT_NAME.match(value) or _PLACEHOLDER.match(value))
+    return bool(_PLACEHOLDER.match(value) or _REFERENCE.match(value) or _ENVIRONMENT_NAME.match(value))
 
 
 def is_stand_in(value: bytes) -> bool:
     """Say whether the value is what documentation writes where a secret would be."""
-    lower = value.lower()
+    lower = value[:LOOK_BYTES].lower()
     if len(set(lower)) < min(DISTINCT_MIN, len(lower)) or any(word in lower for word in STAND_INS):
         return True
     words = [word for word in _SPLIT.split(lower) if word]
@@ -80,6 +83,7 @@ def is_made_up(value: bytes) -> bool:
 
 def is_random(value: bytes) -> bool:
     """Say whether the value looks drawn by lot rather than chosen as a name."""
+    value = value[:LOOK_BYTES]
     if len(value) < 8 or _WORDS.match(value) and not _is_mixed(value):
         return False
     has_digit = any(48 <= byte <= 57 for byte in value)

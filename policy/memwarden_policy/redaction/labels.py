@@ -11,8 +11,11 @@ from memwarden_policy.redaction.model import Category, Lead, Locate, Match, Rule
 
 RANK = 30
 PASSWORD_LENGTH_MIN = 3
+LABEL_REACH_BYTES = 256  # A longer value is cut to its end all the same.
+VALUE_GROUPS = 4  # In quotes of three sorts, and without.
 SECRET_LENGTH_MIN = 8
 BASIC_LENGTH_MIN = 5
+CLOUD_SECRET_LENGTH_MIN = 20
 CHOSEN_LENGTH_MIN = 5
 CHOSEN_ENTROPY_MIN = 1.5
 
@@ -34,7 +37,7 @@ _AWS = "aws[_ .-]?secret(?:[_ .-]?access)?[_ .-]?key|secretaccesskey|secret acce
 _GAP = r"""(?:\\?["'`*\])]|_token|_value){0,3} ?"""
 _VALUE = (
     r"""[=>]{0,2}\*{0,2}[ \t]{0,8}(?:\\?\n[ \t]{1,16})?(?:(?:[bru]|Bearer |Token |Basic |ENC)?"""
-    r"""(?:\\?"((?:[^"\\\n]|\\[^"\n])+)\\?"|\\?'([^'\n]+)'|`([^`\n]+)`|([^\s"'`<>]+(?:<[^\s<>]{0,64}>)?))"""
+    r"""(?:\\?"((?:[^"\\\n]|\\[^"\n])+)(?:\\?")?|\\?'([^'\n]+)'?|`([^`\n]+)`?|([^\s"'`<>]+(?:<[^\s<>]{0,64}>)?))"""
     r"""|(<[^>\n]{0,64}>))([ \t]+[A-Za-z]{1,24}\b)?"""
 )
 _LIST = r"""["'] ?, ?"""
@@ -46,29 +49,30 @@ _DATE = re2.compile(rb"\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}$|v?\d+\.\d+
 
 
 def _cut(match: Match) -> tuple[Span, bytes, bool] | None:
-    """Return the value's span, the value, and whether it stood in quotes."""
-    for index in (1, 2, 3, 4):
-        value = match.group(index)
+    """Return the value's span, the value, and whether it stood in quotes; None: there is none, or a plain word."""
+    for index, value in enumerate(match.groups()[:VALUE_GROUPS], 1):
         if not value:
             continue
+        quoted = index != VALUE_GROUPS
+        if not quoted:
+            value = _until_next_field(value)  # noqa: PLW2901  # The rest belongs to the next field.
+        if len(value) < PASSWORD_LENGTH_MIN or value.lower().decode(errors="replace") in STOP_WORDS:
+            return None
         start, _ = match.span(index)
-        if index == 4:
-            value = _until_next_field(value)
-        return (start, start + len(value)), value, index != 4
+        return (start, start + len(value)), value, quoted
     return None
 
 
 def _until_next_field(value: bytes) -> bytes:
-    following = _NEXT_FIELD.search(value)
+    following = None if value.isalnum() else _NEXT_FIELD.search(value)
     if following and following.start() > 0:
         value = value[: following.start()]
-    kept = value.rstrip(_TRAILING)
-    return kept if kept else value
+    return value.rstrip(_TRAILING) or value
 
 
 def _is_word_of_a_sentence(match: Match, value: bytes) -> bool:
     """Say whether an unquoted value is one word of prose: `password: must be long`."""
-    return bool(_PLAIN_WORD.match(value)) and match.group(6) is not None
+    return bool(_PLAIN_WORD.match(value)) and match.groups()[5] is not None
 
 
 def _is_none_at_all(value: bytes) -> bool:
@@ -81,16 +85,19 @@ def password(match: Match) -> Span | None:
     if cut is None:
         return None
     span, value, quoted = cut
-    if len(value) < PASSWORD_LENGTH_MIN or _is_none_at_all(value):
-        return None
-    if not quoted and _is_word_of_a_sentence(match, value):
-        return None
-    return None if b" " in value and _is_a_sentence(value) else span
+    is_a_word = not quoted and _is_word_of_a_sentence(match, value)
+    if is_a_word or _is_none_at_all(value) or (b" " in value and _is_a_sentence(value)):
+        return _nothing_until(span)
+    return span
+
+
+def _nothing_until(span: Span) -> Span:
+    return span[1], span[1]
 
 
 def _is_a_sentence(value: bytes) -> bool:
     words = value.lower().split()
-    return sum(word.decode(errors="replace").strip(".,:") in STOP_WORDS for word in words) >= 1
+    return any(word.decode(errors="replace").strip(".,:") in STOP_WORDS for word in words)
 
 
 def secret(match: Match) -> Span | None:
@@ -99,17 +106,16 @@ def secret(match: Match) -> Span | None:
     if cut is None:
         return None
     span, value, _ = cut
-    if len(value) < SECRET_LENGTH_MIN or b" " in value or _is_none_at_all(value):
-        return None
-    if _NUMBER.match(value) or _DATE.match(value):
-        return None
-    return span if is_random(value) else None
+    is_too_short = len(value) < SECRET_LENGTH_MIN or b" " in value
+    if is_too_short or _is_none_at_all(value) or _NUMBER.match(value) or _DATE.match(value) or not is_random(value):
+        return _nothing_until(span)
+    return span
 
 
 def cloud_secret(match: Match) -> Span | None:
     """Locate a cloud provider's secret key after its label."""
     found = secret(match)
-    return found if found and found[1] - found[0] >= 20 else None
+    return found if found and found[1] - found[0] >= CLOUD_SECRET_LENGTH_MIN else None
 
 
 def basic(match: Match) -> Span | None:
@@ -153,9 +159,8 @@ def spoken(match: Match) -> Span | None:
     if cut is None:
         return None
     span, value, quoted = cut
-    if len(value) < PASSWORD_LENGTH_MIN or _is_none_at_all(value) or _is_word_of_a_sentence(match, value) and not quoted:
-        return None
-    return span
+    is_a_word = not quoted and _is_word_of_a_sentence(match, value)
+    return None if _is_none_at_all(value) or is_a_word else span
 
 
 def chosen(match: Match) -> Span | None:
@@ -176,12 +181,14 @@ def _listed(words: str) -> tuple[Lead, ...]:
 
 
 def _rule(kind: str, leads: tuple[Lead, ...], pattern: str, locate: Locate, **more: Any) -> Rule:
-    settings = {"category": Category.CREDENTIAL, "apart": False, "rank": RANK, "reach": 768} | more
+    settings = {"category": Category.CREDENTIAL, "apart": False, "rank": RANK, "reach": LABEL_REACH_BYTES} | more
     return Rule(kind=kind, leads=leads, pattern=pattern, locate=locate, **settings)
 
 
-_FOR = "(?: (?:for|to|of|on|at|in|pour|f(?:ü|ue)r|para|de|до|для|от|від) [^.\n]{1,60})?"
-_IS = _FOR + " ?(?:(?:ist|is|was|are|lautet|war|est|es|era)\\b|=|:|é|—|-|это|є|це|：|是|為|为|は|은|는)"
+_FOR = " (?:for|to|of|on|at|in|pour|f(?:ü|ue)r|para|de|до|для|от|від) [^.\n]{1,60}"
+_BE = "(?:ist|is|was|are|lautet|war|est|es|era)\\b|é|—|-|это|є|це|：|是|為|为|は|은|는"
+# A colon right behind the word is a label, which another rule knows.
+_IS = f"(?:{_FOR} ?(?:{_BE}|[:=])| ?(?:{_BE}))"
 _MINE = "(?:my|our|the|mein|das|mi|la|mon|le|мій|наш|мой|пароль)"
 _SPOKEN_VALUE = (
     r"""[ \t]*:?[ \t]*(?:now |still |currently |set to |actually |also |just |simply )?(?:"([^"\n]+)"|'([^'\n]+)'|[`“„«「]([^`”“»」\n]+)[`”“»」]|([^\s"'`<>]+))()"""
@@ -205,7 +212,7 @@ def label_rules() -> tuple[Rule, ...]:
         _rule("password", (Lead("mysql[a-z]{0,8} [^\n|]{0,64}-p", 0),), r"([^\s'\"]{4,64})", chosen),
         _rule("basic-auth", (Lead(r"basic\s", 0, True),), r"\s*([A-Za-z0-9+/]{8,}={0,2})", basic, rank=RANK - 1),
         _rule("bearer-token", (Lead(r"bearer\s", 0, True), Lead(r"authorization: token\s", 0, True)), r"\s*([\w.~+/-]{16,}=*)", bearer, rank=RANK - 1),
-        _rule("url-password", (Lead("://", 3),), r"""://[^\s/:@"'<>?#]{0,128}:([^\s"'<>]+?)@[^\s@/"'<>]+(?:[/\s"'?<>:),;`]|$)""", userinfo, rank=RANK - 5),
+        _rule("url-password", (Lead("://", 3),), r"""://[^\s/:@"'<>?#]*:([^\s"'<>]+?)@[^\s@/"'<>]+(?:[/\s"'?<>:),;`]|$)""", userinfo, rank=RANK - 5),
         _rule(
             "url-secret",
             (
@@ -221,10 +228,10 @@ def label_rules() -> tuple[Rule, ...]:
         ),
         _rule("password", (Lead(f"(?:{_STRONG}|passcode|(?:wifi|wi-fi|vpn|ssh|admin|root) (?:key|login)){_IS}", 0, True),), _SPOKEN_VALUE, spoken, rank=RANK + 5),
         _rule("password", (Lead(r"(?:login|log in|logged in|sign in|signin|credentials?|creds?)[\s:]", 0, True),),
-              r"""(?:(?:is|are|as|with|using|to|into|for|via|the|[\w.-]{1,24})\s+){0,5}["'`]?[\w.@+-]{2,64}["'`]?\s?(?:/|:|and|\|)\s?(?:(?:the )?password )?["'`]?([^\s"'`,]{4,64})""", chosen, rank=RANK + 6),
+              r"""\s*(?:(?:is|are|as|with|using|to|into|for|via|the|[\w.-]{1,24})\s+){0,5}["'`]?[\w.@+-]{2,64}["'`]?\s?(?:/|:|and|\|)\s?(?:(?:the )?password )?["'`]?([^\s"'`,]{4,64})""", chosen, rank=RANK + 6),
         _rule("password", (Lead(f"{_MINE} (?:[a-z0-9-]{{1,16}} )?(?:{_STRONG}) ", 0, True),), r"""["'`]?([^\s"'`<>:,]{6,64})""", chosen, rank=RANK + 7),
         _rule("password", _after(_STRONG, "[|]"), r"""\s*[`]?([^\s`|]{3,64})""", chosen, rank=RANK + 7),
-        _rule("api-key", (Lead(f"(?:{_KEYED}|(?:access |auth |api |bearer )?token|(?:client |api |app )?secret|key){_FOR} ?(?:is|was|=)\\b", 0, True),),
+        _rule("api-key", (Lead(f"(?:{_KEYED}|(?:access |auth |api |bearer )?token|(?:client |api |app )?secret|key)(?:{_FOR})? ?(?:is|was|=)\\b", 0, True),),
               r"\s*:?\s*()()()([^\s\"'`<>]{16,})()()", secret, rank=RANK + 5),
         _rule("password", (Lead(r"name: ?[\"']?[\w.-]{0,48}(?:password|passwd|pwd|passphrase)[\"']?\s", 0, True),), r"\s*-?\s*\"?value\"?\s?:" + _VALUE, password, rank=RANK + 1),
         _rule("secret", (Lead(r"name: ?[\"']?[\w.-]{0,48}(?:secret|token|key)[\"']?\s", 0, True),), r"\s*-?\s*\"?value\"?\s?:" + _VALUE, secret, rank=RANK + 1),

@@ -13,7 +13,10 @@ from memwarden_policy.redaction.views import View
 
 FINDINGS_PER_RULE_MAX = 1_024
 LINES_PER_TOKEN_MAX = 24
+REJOINS_MAX = 2_000
 _ALNUM = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
+
+_REST = re2.compile(rb"""[^\s"'<>]*""")
 
 # What a text is cut as when it holds too many beginnings of secrets to look at each.
 UNREADABLE = Rule(kind="unreadable", category=Category.CREDENTIAL, pattern="")
@@ -80,7 +83,8 @@ class Matcher:
             span = self._confirmed(index, data, start)
             if span:
                 ends[index] = span[1]
-                yield Finding(*span, rule)
+                if span[0] < span[1]:
+                    yield Finding(*span, rule)
 
     def _searched(self, index: int, data: bytes) -> Iterator[Finding]:
         rule = self.rules[index]
@@ -97,12 +101,13 @@ class Matcher:
         match = pattern.match(data, start, limit)
         if match is None:
             return None
-        if match.end() >= limit < len(data):
-            # The secret goes on: it is cut to its end, however long.
-            match = pattern.match(data, start) or match
         if rule.closed and not _ends_apart(data, match.end()):
             return None
-        return rule.locate(match)
+        span = rule.locate(match)
+        if span and span[1] >= limit < len(data):
+            # The secret goes on: it is cut to its end, however long.
+            return span[0], _REST.match(data, limit).end()
+        return span
 
     def _encoded_in(self, data: bytes, contact: bool) -> Iterator[Finding]:
         for text, span in encoded.decoded(data):
@@ -112,6 +117,8 @@ class Matcher:
 
     def _broken_in(self, view: View) -> Iterator[tuple[Span, Rule]]:
         """Yield the tokens that line breaks had split, as spans of the text below."""
+        done = [0] * len(self.rules)
+        left = REJOINS_MAX
         for end, target in self._finder.find(view.data):
             index, width = self._targets[target]
             rule = self.rules[index]
@@ -120,8 +127,14 @@ class Matcher:
             start = end - width
             if start and view.data[start - 1] in _ALNUM and not view.is_joint(start):
                 continue
-            span = self._rejoined(index, view, start)
+            if start < done[index]:
+                continue
+            span, tries = self._rejoined(index, view, start)
+            left -= tries
+            if left < 0:
+                raise TooManyHits
             if span:
+                done[index] = span[1]
                 yield view.below(span), rule
         for text, span in encoded.decoded(view.data):
             if view.joints_in(span):
@@ -129,25 +142,25 @@ class Matcher:
                 if first:
                     yield view.below(span), first.rule
 
-    def _rejoined(self, index: int, view: View, start: int) -> Span | None:
-        """Return the span of the shortest token over a line break; lines of one word after it belong to it."""
+    def _rejoined(self, index: int, view: View, start: int) -> tuple[Span | None, int]:
+        """Return the span of the shortest token over a line break, with what belongs to it, and the tries it took."""
         rule, pattern = self.rules[index], self._patterns[index]
         match = pattern.match(view.data, start, start + rule.reach)
         if match is None:
-            return None
+            return None, 1
         joints = view.joints_in((start, match.end()))[:LINES_PER_TOKEN_MAX]
         limits = [*joints, match.end()]
         for position, limit in enumerate(limits):
             shorter = pattern.match(view.data, start, limit)
             if shorter is None or shorter.end() != limit or rule.locate(shorter) is None:
                 continue
+            tries = position + 2
             while position < len(joints) and self._goes_on(view, joints[position], limits[position + 1]):
-                position += 1
+                position += 1  # noqa: PLW2901  # From the shortest on, while the lines belong to it.
             end = limits[position]
             is_whole = not rule.closed or _ends_apart(view.data, end) or view.is_joint(end)
-            return (start, end) if position and is_whole else None
-        return None
-
+            return ((start, end) if position and is_whole else None), tries
+        return None, len(limits) + 1
 
     @staticmethod
     def _goes_on(view: View, joint: int, limit: int) -> bool:

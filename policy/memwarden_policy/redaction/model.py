@@ -36,6 +36,7 @@ class Match(Protocol):
     def groups(self) -> tuple[bytes | None, ...]: ...
 
 
+# Says where in a match the secret lies. None: nowhere; an empty span: nowhere, and nothing more before its end.
 Locate = Callable[[Match], Span | None]
 
 

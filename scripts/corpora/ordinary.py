@@ -92,5 +92,5 @@ def text(rng: random.Random, size: int) -> list[str]:
 
 def clean(seed: int, count: int, *, size_min: int = 1_000, size_max: int = 10_000) -> list[str]:
     """Return ordinary texts."""
-    rng = random.Random(seed)  # noqa: S311  # Repeatable on purpose.
+    rng = random.Random(seed)  # Repeatable on purpose.
     return ["\n\n".join(text(rng, rng.randint(size_min, size_max))) for _ in range(count)]

@@ -14,7 +14,20 @@ UPPER = string.ascii_uppercase + string.digits
 HEX = "0123456789abcdef"
 BASE64 = ALNUM + "+/"
 URLSAFE = ALNUM + "-_"
-WORDS = "copper maple tiger harbor violet meadow falcon ember cobalt willow granite saffron".split()
+WORDS = [
+    "copper",
+    "maple",
+    "tiger",
+    "harbor",
+    "violet",
+    "meadow",
+    "falcon",
+    "ember",
+    "cobalt",
+    "willow",
+    "granite",
+    "saffron",
+]
 SYMBOLS = "!@#$%^*?+="
 
 # kind: beginning, alphabet, length of the rest. The forms are public facts of each vendor.
@@ -123,17 +136,30 @@ def iban(rng: random.Random) -> str:
 
 def private_key(rng: random.Random) -> str:
     """Return a block in the form of a private key."""
-    name = rng.choice(("RSA PRIVATE KEY", "PRIVATE KEY", "EC PRIVATE KEY", "OPENSSH PRIVATE KEY", "ENCRYPTED PRIVATE KEY"))
-    body = "\n".join(["MII" + _of(rng, BASE64, 61), *(_of(rng, BASE64, 64) for _ in range(rng.randint(3, 20))), _of(rng, BASE64, 42) + "=="])
+    name = rng.choice(
+        ("RSA PRIVATE KEY", "PRIVATE KEY", "EC PRIVATE KEY", "OPENSSH PRIVATE KEY", "ENCRYPTED PRIVATE KEY")
+    )
+    body = "\n".join(
+        [
+            "MII" + _of(rng, BASE64, 61),
+            *(_of(rng, BASE64, 64) for _ in range(rng.randint(3, 20))),
+            _of(rng, BASE64, 42) + "==",
+        ]
+    )
     return f"-----BEGIN {name}-----\n{body}\n-----END {name}-----"
 
 
 def jwt(rng: random.Random) -> str:
     """Return a signed token."""
+
     def part(value: object) -> str:
         return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
 
-    claims = {"sub": _of(rng, HEX, 12), "iss": "https://issuer.internal", "exp": rng.randint(1_700_000_000, 1_900_000_000)}
+    claims = {
+        "sub": _of(rng, HEX, 12),
+        "iss": "https://issuer.internal",
+        "exp": rng.randint(1_700_000_000, 1_900_000_000),
+    }
     return f"{part({'alg': 'RS256', 'typ': 'JWT'})}.{part(claims)}.{_of(rng, URLSAFE, 86)}"
 
 
@@ -239,6 +265,6 @@ def plant(rng: random.Random, kind: str, size: int) -> Planted:
 
 def planted(seed: int, count: int, *, size_min: int = 1_000, size_max: int = 10_000) -> list[Planted]:
     """Return texts with one secret each, all kinds in turn."""
-    rng = random.Random(seed)  # noqa: S311  # Repeatable on purpose.
+    rng = random.Random(seed)  # Repeatable on purpose.
     names = kinds()
     return [plant(rng, names[index % len(names)], rng.randint(size_min, size_max)) for index in range(count)]

@@ -2,11 +2,11 @@
 
 import math
 from collections import Counter
+from itertools import pairwise
 
 import re2
 
-STOP_WORDS = frozenset(
-    """
+_STOP = """
     a an the is are was be been not no yes on off true false null none nil undefined empty unset missing required
     optional default string str text varchar char int integer number bool boolean bytes any object list array dict
     password passwd pwd secret token key value user username login admin-password field label type name input hidden
@@ -16,18 +16,17 @@ STOP_WORDS = frozenset(
     too only never always for of in at to from with by and or if when must should may can will it its this that your
     my our their his her please here there same different see set use used via per as so also still both either
     sent shown visible readable printed generated provided given created read written kept
-    """.split()
-)
-# Words that documentation builds stand-ins from: `my-secret-key`, `your_token_here`.
-VOCABULARY = STOP_WORDS | frozenset(
     """
+STOP_WORDS = frozenset(_STOP.split())
+# Words that documentation builds stand-ins from: `my-secret-key`, `your_token_here`.
+_STAND_IN_WORDS = """
     api app application auth access account client server service db database test testing demo dev staging prod
     production local sample example examples dummy fake foo bar baz qux mock placeholder change changeme replace
     replaceme insert enter some secretkey apikey mykey goes put id new old current credentials credential config
     ref reference host root main tls ssl cert ca key1 key2 bot web hook webhook session cookie private public shared
     real actual redacted removed super random long strong complex secure super-secret value1 abc xyz hash salt
-    """.split()
-)
+    """
+VOCABULARY = STOP_WORDS | frozenset(_STAND_IN_WORDS.split())
 STAND_INS = (
     b"example", b"placeholder", b"changeme", b"change-me", b"change_me", b"your", b"redacted", b"dummy", b"xxxx",
     b"replace", b"insert", b"...", b"\xe2\x80\xa6", b"****", b"todo", b"not-a-real", b"notreal", b"fixme", b"sample",
@@ -73,7 +72,9 @@ def is_stand_in(value: bytes) -> bool:
 def is_sequence(value: bytes) -> bool:
     """Say whether a part of the value is counted up, `1234567890abcdef`, as in a made-up token."""
     lower = value[:SEQUENCE_LOOK_BYTES].lower()
-    return any(lower[start : start + SEQUENCE_LENGTH_MIN] in SEQUENCES for start in range(len(lower) - SEQUENCE_LENGTH_MIN + 1))
+    return any(
+        lower[start : start + SEQUENCE_LENGTH_MIN] in SEQUENCES for start in range(len(lower) - SEQUENCE_LENGTH_MIN + 1)
+    )
 
 
 def is_made_up(value: bytes) -> bool:
@@ -84,10 +85,10 @@ def is_made_up(value: bytes) -> bool:
 def is_random(value: bytes) -> bool:
     """Say whether the value looks drawn by lot rather than chosen as a name."""
     value = value[:LOOK_BYTES]
-    if len(value) < 8 or _WORDS.match(value) and not _is_mixed(value):
+    if len(value) < 8 or (_WORDS.match(value) and not _is_mixed(value)):
         return False
     has_digit = any(48 <= byte <= 57 for byte in value)
-    return (has_digit or _is_mixed(value) and len(value) >= 16) and entropy(value) >= 2.5
+    return (has_digit or (_is_mixed(value) and len(value) >= 16)) and entropy(value) >= 2.5
 
 
 def _is_mixed(value: bytes) -> bool:
@@ -96,8 +97,8 @@ def _is_mixed(value: bytes) -> bool:
         return False
     changes = sum(
         1
-        for left, right in zip(value, value[1:], strict=False)
-        if 97 <= left <= 122 and 65 <= right <= 90 or 48 <= left <= 57 and right >= 65
+        for left, right in pairwise(value)
+        if (97 <= left <= 122 and 65 <= right <= 90) or (48 <= left <= 57 and right >= 65)
     )
     return changes * 5 >= len(value)
 

@@ -148,7 +148,7 @@ def userinfo(match: Match) -> Span | None:
 def parameter(match: Match) -> Span | None:
     """Locate the value of a secret query parameter."""
     value = match.group(1) or b""
-    if _is_none_at_all(value) or _NUMBER.match(value) and len(value) < 6:
+    if _is_none_at_all(value) or (_NUMBER.match(value) and len(value) < 6):
         return None
     return match.span(1) if is_random(value) or b"pass" in (match.group() or b"").lower()[:16] else None
 
@@ -181,7 +181,12 @@ def _listed(words: str) -> tuple[Lead, ...]:
 
 
 def _rule(kind: str, leads: tuple[Lead, ...], pattern: str, locate: Locate, **more: Any) -> Rule:
-    settings = {"category": Category.CREDENTIAL, "apart": False, "rank": RANK, "reach": LABEL_REACH_BYTES} | more
+    settings: dict[str, Any] = {
+        "category": Category.CREDENTIAL,
+        "apart": False,
+        "rank": RANK,
+        "reach": LABEL_REACH_BYTES,
+    } | more
     return Rule(kind=kind, leads=leads, pattern=pattern, locate=locate, **settings)
 
 
@@ -205,14 +210,36 @@ def label_rules() -> tuple[Rule, ...]:
         _rule("api-key", _after(_KEYED), _VALUE, secret, rank=RANK + 1),
         _rule("secret", _after(_SECRET), _VALUE, secret, rank=RANK + 2),
         _rule("password", (Lead(r"(?:--?(?:pass(?:word|wd|phrase)?|pwd)) ", 0),), _VALUE, password),
-        _rule("secret", (Lead(r"--(?:api-?key|(?:auth-?|access-?)?token|secret|client-secret|secret-key) ", 0),), _VALUE, secret),
+        _rule(
+            "secret",
+            (Lead(r"--(?:api-?key|(?:auth-?|access-?)?token|secret|client-secret|secret-key) ", 0),),
+            _VALUE,
+            secret,
+        ),
         _rule("password", (Lead(r"(?:-u|--user) ", 0),), r"""["']?[\w.@-]{1,64}:([^\s"'@]{3,128})""", userinfo),
-        _rule("password", (Lead(r"(?:identified by|with password|sshpass -p) ?", 0, True),), r"""\s*['"]?([^\s'";]{3,128})""", chosen),
+        _rule(
+            "password",
+            (Lead(r"(?:identified by|with password|sshpass -p) ?", 0, True),),
+            r"""\s*['"]?([^\s'";]{3,128})""",
+            chosen,
+        ),
         _rule("password", (Lead(r"login \S{1,64}\s{1,8}password\s", 0, True),), r"\s*(\S{3,128})", userinfo),
         _rule("password", (Lead("mysql[a-z]{0,8} [^\n|]{0,64}-p", 0),), r"([^\s'\"]{4,64})", chosen),
         _rule("basic-auth", (Lead(r"basic\s", 0, True),), r"\s*([A-Za-z0-9+/]{8,}={0,2})", basic, rank=RANK - 1),
-        _rule("bearer-token", (Lead(r"bearer\s", 0, True), Lead(r"authorization: token\s", 0, True)), r"\s*([\w.~+/-]{16,}=*)", bearer, rank=RANK - 1),
-        _rule("url-password", (Lead("://", 3),), r"""://[^\s/:@"'<>?#]*:([^\s"'<>]+?)@[^\s@/"'<>]+(?:[/\s"'?<>:),;`]|$)""", userinfo, rank=RANK - 5),
+        _rule(
+            "bearer-token",
+            (Lead(r"bearer\s", 0, True), Lead(r"authorization: token\s", 0, True)),
+            r"\s*([\w.~+/-]{16,}=*)",
+            bearer,
+            rank=RANK - 1,
+        ),
+        _rule(
+            "url-password",
+            (Lead("://", 3),),
+            r"""://[^\s/:@"'<>?#]*:([^\s"'<>]+?)@[^\s@/"'<>]+(?:[/\s"'?<>:),;`]|$)""",
+            userinfo,
+            rank=RANK - 5,
+        ),
         _rule(
             "url-secret",
             (
@@ -226,15 +253,60 @@ def label_rules() -> tuple[Rule, ...]:
             parameter,
             rank=RANK - 5,
         ),
-        _rule("password", (Lead(f"(?:{_STRONG}|passcode|(?:wifi|wi-fi|vpn|ssh|admin|root) (?:key|login)){_IS}", 0, True),), _SPOKEN_VALUE, spoken, rank=RANK + 5),
-        _rule("password", (Lead(r"(?:login|log in|logged in|sign in|signin|credentials?|creds?)[\s:]", 0, True),),
-              r"""\s*(?:(?:is|are|as|with|using|to|into|for|via|the|[\w.-]{1,24})\s+){0,5}["'`]?[\w.@+-]{2,64}["'`]?\s?(?:/|:|and|\|)\s?(?:(?:the )?password )?["'`]?([^\s"'`,]{4,64})""", chosen, rank=RANK + 6),
-        _rule("password", (Lead(f"{_MINE} (?:[a-z0-9-]{{1,16}} )?(?:{_STRONG}) ", 0, True),), r"""["'`]?([^\s"'`<>:,]{6,64})""", chosen, rank=RANK + 7),
+        _rule(
+            "password",
+            (Lead(f"(?:{_STRONG}|passcode|(?:wifi|wi-fi|vpn|ssh|admin|root) (?:key|login)){_IS}", 0, True),),
+            _SPOKEN_VALUE,
+            spoken,
+            rank=RANK + 5,
+        ),
+        _rule(
+            "password",
+            (Lead(r"(?:login|log in|logged in|sign in|signin|credentials?|creds?)[\s:]", 0, True),),
+            r"""\s*(?:(?:is|are|as|with|using|to|into|for|via|the|[\w.-]{1,24})\s+){0,5}["'`]?[\w.@+-]{2,64}["'`]?\s?(?:/|:|and|\|)\s?(?:(?:the )?password )?["'`]?([^\s"'`,]{4,64})""",
+            chosen,
+            rank=RANK + 6,
+        ),
+        _rule(
+            "password",
+            (Lead(f"{_MINE} (?:[a-z0-9-]{{1,16}} )?(?:{_STRONG}) ", 0, True),),
+            r"""["'`]?([^\s"'`<>:,]{6,64})""",
+            chosen,
+            rank=RANK + 7,
+        ),
         _rule("password", _after(_STRONG, "[|]"), r"""\s*[`]?([^\s`|]{3,64})""", chosen, rank=RANK + 7),
-        _rule("api-key", (Lead(f"(?:{_KEYED}|(?:access |auth |api |bearer )?token|(?:client |api |app )?secret|key)(?:{_FOR})? ?(?:is|was|=)\\b", 0, True),),
-              r"\s*:?\s*()()()([^\s\"'`<>]{16,})()()", secret, rank=RANK + 5),
-        _rule("password", (Lead(r"name: ?[\"']?[\w.-]{0,48}(?:password|passwd|pwd|passphrase)[\"']?\s", 0, True),), r"\s*-?\s*\"?value\"?\s?:" + _VALUE, password, rank=RANK + 1),
-        _rule("secret", (Lead(r"name: ?[\"']?[\w.-]{0,48}(?:secret|token|key)[\"']?\s", 0, True),), r"\s*-?\s*\"?value\"?\s?:" + _VALUE, secret, rank=RANK + 1),
-        _rule("recovery-phrase", (Lead(r"(?:seed|recovery|mnemonic|backup)(?: (?:phrase|words|seed))? ?(?:is|:|=|-)", 0, True),),
-              r"\s*[\"'`]?((?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})", lambda match: match.span(1), rank=RANK - 2),
+        _rule(
+            "api-key",
+            (
+                Lead(
+                    f"(?:{_KEYED}|(?:access |auth |api |bearer )?token|(?:client |api |app )?secret|key)(?:{_FOR})? ?(?:is|was|=)\\b",
+                    0,
+                    True,
+                ),
+            ),
+            r"\s*:?\s*()()()([^\s\"'`<>]{16,})()()",
+            secret,
+            rank=RANK + 5,
+        ),
+        _rule(
+            "password",
+            (Lead(r"name: ?[\"']?[\w.-]{0,48}(?:password|passwd|pwd|passphrase)[\"']?\s", 0, True),),
+            r"\s*-?\s*\"?value\"?\s?:" + _VALUE,
+            password,
+            rank=RANK + 1,
+        ),
+        _rule(
+            "secret",
+            (Lead(r"name: ?[\"']?[\w.-]{0,48}(?:secret|token|key)[\"']?\s", 0, True),),
+            r"\s*-?\s*\"?value\"?\s?:" + _VALUE,
+            secret,
+            rank=RANK + 1,
+        ),
+        _rule(
+            "recovery-phrase",
+            (Lead(r"(?:seed|recovery|mnemonic|backup)(?: (?:phrase|words|seed))? ?(?:is|:|=|-)", 0, True),),
+            r"\s*[\"'`]?((?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})",
+            lambda match: match.span(1),
+            rank=RANK - 2,
+        ),
     )

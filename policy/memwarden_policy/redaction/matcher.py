@@ -1,6 +1,6 @@
 """Rules made ready: finds the secrets of a text as spans of its bytes."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import re2
@@ -8,7 +8,7 @@ import re2
 from memwarden_policy.redaction import encoded, views
 from memwarden_policy.redaction.checks import is_random
 from memwarden_policy.redaction.finders import Finder, TooManyHits, finder, quiet
-from memwarden_policy.redaction.model import Category, Lead, Rule, Span
+from memwarden_policy.redaction.model import Category, Rule, Span
 from memwarden_policy.redaction.views import View
 
 FINDINGS_PER_RULE_MAX = 1_024
@@ -119,14 +119,7 @@ class Matcher:
         """Yield the tokens that line breaks had split, as spans of the text below."""
         done = [0] * len(self.rules)
         left = REJOINS_MAX
-        for end, target in self._finder.find(view.data):
-            index, width = self._targets[target]
-            rule = self.rules[index]
-            if not rule.splits or width is None:
-                continue
-            start = end - width
-            if start and view.data[start - 1] in _ALNUM and not view.is_joint(start):
-                continue
+        for index, start in self._beginnings(view):
             if start < done[index]:
                 continue
             span, tries = self._rejoined(index, view, start)
@@ -135,12 +128,21 @@ class Matcher:
                 raise TooManyHits
             if span:
                 done[index] = span[1]
-                yield view.below(span), rule
+                yield view.below(span), self.rules[index]
         for text, span in encoded.decoded(view.data):
-            if view.joints_in(span):
-                first = next(iter(self._in(text, contact=False)), None)
-                if first:
-                    yield view.below(span), first.rule
+            first = next(self._in(text, contact=False), None) if view.joints_in(span) else None
+            if first:
+                yield view.below(span), first.rule
+
+    def _beginnings(self, view: View) -> Iterator[tuple[int, int]]:
+        """Yield the rules of tokens that may be split, each with where one begins."""
+        for end, target in self._finder.find(view.data):
+            index, width = self._targets[target]
+            if width is None or not self.rules[index].splits:
+                continue
+            start = end - width
+            if not start or view.data[start - 1] not in _ALNUM or view.is_joint(start):
+                yield index, start
 
     def _rejoined(self, index: int, view: View, start: int) -> tuple[Span | None, int]:
         """Return the span of the shortest token over a line break, with what belongs to it, and the tries it took."""

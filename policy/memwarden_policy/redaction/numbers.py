@@ -106,7 +106,7 @@ _PHONE_SAID = r"(\d(?:[ ()./-]{0,2}\d){6,14})"
 
 
 def _rule(kind: str, leads: tuple[Lead, ...], pattern: str, locate: Locate, **more: Any) -> Rule:
-    settings = {"category": Category.PAYMENT, "rank": RANK} | more
+    settings: dict[str, Any] = {"category": Category.PAYMENT, "rank": RANK} | more
     return Rule(kind=kind, leads=leads, pattern=pattern, locate=locate, **settings)
 
 
@@ -114,10 +114,23 @@ def number_rules() -> tuple[Rule, ...]:
     """Return the rules that hold for every text."""
     otp: dict[str, Any] = {"category": Category.ONE_TIME_CODE, "apart": False, "rank": RANK + 1}
     return (
-        _rule("payment-card", (Lead("[2-6][0-9]{7}", 8), Lead("[2-6][0-9]{3}[ -][0-9]{4}", 9)), r"[2-6]\d{3}(?:[ -]?\d){9,15}", card, closed=True),
+        _rule(
+            "payment-card",
+            (Lead("[2-6][0-9]{7}", 8), Lead("[2-6][0-9]{3}[ -][0-9]{4}", 9)),
+            r"[2-6]\d{3}(?:[ -]?\d){9,15}",
+            card,
+            closed=True,
+        ),
         _rule("iban", (Lead("[A-Z]{2}[0-9]{2}", 4),), r"[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}", iban),
         _rule("one-time-code", (Lead(f"(?:{_CODE_WORDS}){_TO_THE_DIGITS}", 1, caseless=True),), _CODE, code, **otp),
-        _rule("one-time-code", (), _TOLD, code, gate="[0-9]{3} (?:is|ist|es|est) (?:your|the|my|dein|ihr|su|tu|votre)", **otp),
+        _rule(
+            "one-time-code",
+            (),
+            _TOLD,
+            code,
+            gate="[0-9]{3} (?:is|ist|es|est) (?:your|the|my|dein|ihr|su|tu|votre)",
+            **otp,
+        ),
     )
 
 

@@ -9,7 +9,7 @@ import re2
 from memwarden_policy.redaction.finders import quiet
 from memwarden_policy.redaction.labels import label_rules
 from memwarden_policy.redaction.matcher import Matcher
-from memwarden_policy.redaction.model import KIND_LENGTH_MAX, Category, Lead, Match, Rule, RuleError, Span, whole
+from memwarden_policy.redaction.model import KIND_LENGTH_MAX, Category, Match, Rule, RuleError, Span, whole
 from memwarden_policy.redaction.numbers import contact_rules, number_rules
 from memwarden_policy.redaction.tokens import token_rules
 

@@ -77,8 +77,8 @@ def _veiled(raw: bytes, kept: Sequence[Span]) -> bytes:
 def _cuts(raw: bytes, findings: Iterable[Finding], kept: Sequence[Span]) -> list[_Cut]:
     """Join overlapping findings, and leave out what is a placeholder already."""
     joined: list[_Cut] = []
-    for start, end, rule in sorted(findings, key=lambda finding: (finding.start, finding.end)):
-        start, end = _at_characters(raw, start, end)
+    for found in sorted(findings, key=lambda finding: (finding.start, finding.end)):
+        (start, end), rule = _at_characters(raw, found.start, found.end), found.rule
         if joined and start < joined[-1].end:
             last = joined[-1]
             joined[-1] = _Cut(last.start, max(last.end, end), min(last.rule, rule, key=lambda each: each.rank))
@@ -156,13 +156,9 @@ class _Walk:
                 return self._string(value, key)
             case dict():
                 return self._mapping(value, depth)
-            case list():
-                return [self.through(each, key, depth - 1) for each in value]
-            case tuple():
-                return tuple(self.through(each, key, depth - 1) for each in value)
-            case bool():
-                return value
-            case int() | float():
+            case list() | tuple():
+                return type(value)(self.through(each, key, depth - 1) for each in value)
+            case int() | float() if not isinstance(value, bool):
                 return self._number(value, key)
         return value
 

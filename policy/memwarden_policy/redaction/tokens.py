@@ -99,17 +99,29 @@ _TOKENS: tuple[tuple[str, str, str], ...] = (
     ("planetscale-token", "pscale_tkn_ pscale_pw_ pscale_oauth_", r"[\w.=-]{30,}"),
     ("heroku-key", "HRKU-", r"[\w-]{36,}"),
     ("fly-token", "fm1r_ fm2_ fm1a_ fo1_", r"[A-Za-z0-9+/=_,-]{40,}"),
-    ("tailscale-key", "tskey-auth- tskey-api- tskey-client- tskey-scim- tskey-webhook-", r"[A-Za-z0-9]+-[A-Za-z0-9]{20,}"),
+    (
+        "tailscale-key",
+        "tskey-auth- tskey-api- tskey-client- tskey-scim- tskey-webhook-",
+        r"[A-Za-z0-9]+-[A-Za-z0-9]{20,}",
+    ),
     ("infracost-key", "ico-", r"[A-Za-z0-9]{32}"),
     ("adafruit-key", "aio_", r"[A-Za-z0-9]{28}"),
     ("duffel-token", "duffel_test_ duffel_live_", r"[\w=-]{43}"),
     ("1password-token", "ops_eyJ", r"[\w+/-]{100,}=*"),
-    ("1password-key", "A3-", r"[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})-[A-Z0-9]{5}-[A-Z0-9]{5}-[A-Z0-9]{5}"),
+    (
+        "1password-key",
+        "A3-",
+        r"[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})-[A-Z0-9]{5}-[A-Z0-9]{5}-[A-Z0-9]{5}",
+    ),
     ("okta-token", "SSWS", r"\s[\w-]{40,}"),
     ("launchdarkly-key", "sdk- mob- api-", r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}"),
     ("age-key", "AGE-SECRET-KEY-1", r"[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7Lqpzry9x8gf2tvdw0s3jn54khce6mua7l]{58}"),
     ("password-hash", "$2a$ $2b$ $2y$", r"\d{2}\$[./A-Za-z0-9]{53}"),
-    ("password-hash", "$argon2id$ $argon2i$ $argon2d$", r"v=\d+\$m=\d+,t=\d+,p=\d+\$[A-Za-z0-9+/]+\$[A-Za-z0-9+/]{20,}"),
+    (
+        "password-hash",
+        "$argon2id$ $argon2i$ $argon2d$",
+        r"v=\d+\$m=\d+,t=\d+,p=\d+\$[A-Za-z0-9+/]+\$[A-Za-z0-9+/]{20,}",
+    ),
     ("password-hash", "$5$ $6$", r"(?:rounds=\d+\$)?[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{43,86}"),
 )
 

@@ -1,4 +1,4 @@
-"""Texts as the rules see them: invisible characters gone, wide letters narrowed, broken lines joined; with the way back."""
+"""Texts as rules see them: invisible characters gone, wide letters narrowed, lines joined; with the way back."""
 
 import unicodedata
 from bisect import bisect_left, bisect_right

@@ -91,6 +91,14 @@ def is_random(value: bytes) -> bool:
     return (has_digit or (_is_mixed(value) and len(value) >= 16)) and entropy(value) >= 2.5
 
 
+def is_remainder(value: bytes) -> bool:
+    """Say whether a few characters look like the rest of a token and not like the next word of a text."""
+    digits = any(48 <= byte <= 57 for byte in value)
+    letters = any(byte >= 65 for byte in value)
+    inner = any(65 <= right <= 90 and left >= 65 for left, right in pairwise(value)) and not value.isupper()
+    return (digits and letters) or inner
+
+
 def _is_mixed(value: bytes) -> bool:
     """Say whether the case changes inside words often, as it does by chance."""
     if len(value) < 12:

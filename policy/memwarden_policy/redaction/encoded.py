@@ -14,7 +14,7 @@ READABLE_BYTES_MIN = 12
 # What a run swallowed of the text before it decodes to rubbish; this much of it is overlooked.
 RUBBISH_BYTES_MAX = 48
 
-_RUN = re2.compile(rb"[A-Za-z0-9+/_-]{24,}")
+_RUN = re2.compile(rb"[A-Za-z0-9+/_-]{24,}={0,2}")
 _URLSAFE = bytes.maketrans(b"-_", b"+/")
 _READABLE = bytes(range(32, 127)) + b"\t\r\n"
 
@@ -33,7 +33,7 @@ def decoded(data: bytes) -> Iterator[Decoded]:
         if count >= RUNS_MAX or budget <= 0:
             return
         span = match.span()
-        run = data[span[0] : span[1]]
+        run = data[span[0] : span[1]].rstrip(b"=")
         if run.islower() or run.isupper() or run.isdigit():
             continue  # A path, a name or a digest: base64 of a text has letters of both cases.
         run = run.translate(_URLSAFE)

@@ -1,7 +1,7 @@
 """One pass over a text that says where rules should look: by hyperscan, or by RE2 where its wheel is missing."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 import re2
@@ -15,6 +15,8 @@ except ImportError:  # No wheel for this platform: slower, the same answers.
 
 HYPERSCAN_IS_THERE = hyperscan is not None
 HITS_MAX = 8_192
+SET_SIZE = 48
+SET_BYTES_MAX = 64 * 1_024 * 1_024
 
 # (offset in bytes where a lead ends, index of the lead); a gate is hit once at most.
 Hit = tuple[int, int]
@@ -69,29 +71,46 @@ class HyperscanFinder:
 
 
 class Re2Finder:
-    """A set of expressions that says which occur, then each of those by itself."""
+    """Sets of expressions that say which occur, then each of those by itself."""
 
     def __init__(self, leads: Sequence[Lead], gates: Sequence[str]) -> None:
         self._gates_from = len(leads)
         expressions = [f"(?i:{lead.expression})" if lead.caseless else lead.expression for lead in leads]
-        self._set = re2.Set.SearchSet(quiet())
-        for expression in (*expressions, *gates):
-            self._set.Add(expression.encode())
-        self._set.Compile()
+        self._sets = [
+            (start, _set([*expressions, *gates][start : start + SET_SIZE]))
+            for start in range(0, len(leads) + len(gates), SET_SIZE)
+        ]
         self._each = [re2.compile(expression.encode(), quiet()) for expression in expressions]
 
     def find(self, data: bytes) -> list[Hit]:
         hits: list[Hit] = []
-        for index in self._set.Match(data):
-            if index >= self._gates_from:
-                hits.append((0, index))
-                continue
-            for match in self._each[index].finditer(data):
-                hits.append((match.end(), index))
-                if len(hits) > HITS_MAX:
-                    raise TooManyHits
+        for start, each in self._sets:
+            for place in each.Match(data) or ():
+                hits += self._hits(start + place, data)
+        if len(hits) > HITS_MAX:
+            raise TooManyHits
         hits.sort()
         return hits
+
+    def _hits(self, index: int, data: bytes) -> Iterator[Hit]:
+        if index >= self._gates_from:
+            yield 0, index
+            return
+        for count, match in enumerate(self._each[index].finditer(data)):
+            if count > HITS_MAX:
+                raise TooManyHits
+            yield match.end(), index
+
+
+def _set(expressions: Sequence[str]) -> re2.Set:
+    # A set that runs out of memory says that nothing matches: it gets plenty, and few expressions.
+    options = quiet()
+    options.max_mem = SET_BYTES_MAX
+    together = re2.Set.SearchSet(options)
+    for expression in expressions:
+        together.Add(expression.encode())
+    together.Compile()
+    return together
 
 
 def quiet() -> re2.Options:

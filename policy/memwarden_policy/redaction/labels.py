@@ -97,7 +97,7 @@ def _nothing_until(span: Span) -> Span:
 
 def _is_a_sentence(value: bytes) -> bool:
     words = value.lower().split()
-    return any(word.decode(errors="replace").strip(".,:") in STOP_WORDS for word in words)
+    return 2 * sum(word.decode(errors="replace").strip(".,:") in STOP_WORDS for word in words) >= len(words)
 
 
 def secret(match: Match) -> Span | None:
@@ -201,112 +201,115 @@ _SPOKEN_VALUE = (
 )
 
 
+_RULES: tuple[Rule, ...] = (
+    _rule("aws-secret-key", _after(_AWS), _VALUE, cloud_secret, category=Category.CLOUD, rank=4),
+    _rule("password", _after(_STRONG), _VALUE, password),
+    _rule("password", _listed(_STRONG), r"""["']([^"'\n]+)()()()()()["']""", password),
+    _rule("api-key", _after(_KEYED), _VALUE, secret, rank=RANK + 1),
+    _rule("secret", _after(_SECRET), _VALUE, secret, rank=RANK + 2),
+    _rule("password", (Lead(r"(?:--?(?:pass(?:word|wd|phrase)?|pwd)) ", 0),), _VALUE, password),
+    _rule(
+        "secret",
+        (Lead(r"--(?:api-?key|(?:auth-?|access-?)?token|secret|client-secret|secret-key) ", 0),),
+        _VALUE,
+        secret,
+    ),
+    _rule("password", (Lead(r"(?:-u|--user) ", 0),), r"""["']?[\w.@-]{1,64}:([^\s"'@]{3,128})""", userinfo),
+    _rule(
+        "password",
+        (Lead(r"(?:identified by|with password|sshpass -p) ?", 0, True),),
+        r"""\s*['"]?([^\s'";]{3,128})""",
+        chosen,
+    ),
+    _rule("password", (Lead(r"login \S{1,64}\s{1,8}password\s", 0, True),), r"\s*(\S{3,128})", userinfo),
+    _rule("password", (Lead("mysql[a-z]{0,8} [^\n|]{0,64}-p", 0),), r"([^\s'\"]{4,64})", chosen),
+    _rule("basic-auth", (Lead(r"basic\s", 0, True),), r"\s*([A-Za-z0-9+/]{8,}={0,2})", basic, rank=RANK - 1),
+    _rule(
+        "bearer-token",
+        (Lead(r"bearer\s", 0, True), Lead(r"authorization: token\s", 0, True)),
+        r"\s*([\w.~+/-]{16,}=*)",
+        bearer,
+        rank=RANK - 1,
+    ),
+    _rule(
+        "url-password",
+        (Lead("://", 3),),
+        r"""://[^\s/:@"'<>?#]*:([^\s"'<>]+?)@[^\s@/"'<>]+(?:[/\s"'?<>:),;`]|$)""",
+        userinfo,
+        rank=RANK - 5,
+    ),
+    _rule(
+        "url-secret",
+        (
+            Lead(
+                r"[?&#](?:[a-z_-]{0,24}(?:token|api_?key|secret|password|passwd|pwd|signature)|x-amz-signature|x-goog-signature|access_?key|auth|key|sig|code|sas|hmac|session)=",
+                0,
+                True,
+            ),
+        ),
+        r"""([^\s"'<>&#;]{3,})""",
+        parameter,
+        rank=RANK - 5,
+    ),
+    _rule(
+        "password",
+        (Lead(f"(?:{_STRONG}|passcode|(?:wifi|wi-fi|vpn|ssh|admin|root) (?:key|login)){_IS}", 0, True),),
+        _SPOKEN_VALUE,
+        spoken,
+        rank=RANK + 5,
+    ),
+    _rule(
+        "password",
+        (Lead(r"(?:login|log in|logged in|sign in|signin|credentials?|creds?)[\s:]", 0, True),),
+        r"""\s*(?:(?:is|are|as|with|using|to|into|for|via|the|[\w.-]{1,24})\s+){0,5}["'`]?[\w.@+-]{2,64}["'`]?\s?(?:/|:|and|\|)\s?(?:(?:the )?password )?["'`]?([^\s"'`,]{4,64})""",
+        chosen,
+        rank=RANK + 6,
+    ),
+    _rule(
+        "password",
+        (Lead(f"{_MINE} (?:[a-z0-9-]{{1,16}} )?(?:{_STRONG}) ", 0, True),),
+        r"""["'`]?([^\s"'`<>:,]{6,64})""",
+        chosen,
+        rank=RANK + 7,
+    ),
+    _rule("password", _after(_STRONG, "[|]"), r"""\s*[`]?([^\s`|]{3,64})""", chosen, rank=RANK + 7),
+    _rule(
+        "api-key",
+        (
+            Lead(
+                f"(?:{_KEYED}|(?:access |auth |api |bearer )?token|(?:client |api |app )?secret|key)(?:{_FOR})? ?(?:is|was|=)\\b",
+                0,
+                True,
+            ),
+        ),
+        r"\s*:?\s*()()()([^\s\"'`<>]{16,})()()",
+        secret,
+        rank=RANK + 5,
+    ),
+    _rule(
+        "password",
+        (Lead(r"name: ?[\"']?[\w.-]{0,48}(?:password|passwd|pwd|passphrase)[\"']?\s", 0, True),),
+        r"\s*-?\s*\"?value\"?\s?:" + _VALUE,
+        password,
+        rank=RANK + 1,
+    ),
+    _rule(
+        "secret",
+        (Lead(r"name: ?[\"']?[\w.-]{0,48}(?:secret|token|key)[\"']?\s", 0, True),),
+        r"\s*-?\s*\"?value\"?\s?:" + _VALUE,
+        secret,
+        rank=RANK + 1,
+    ),
+    _rule(
+        "recovery-phrase",
+        (Lead(r"(?:seed|recovery|mnemonic|backup)(?: (?:phrase|words|seed))? ?(?:is|:|=|-)", 0, True),),
+        r"\s*[\"'`]?((?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})",
+        lambda match: match.span(1),
+        rank=RANK - 2,
+    ),
+)
+
+
 def label_rules() -> tuple[Rule, ...]:
     """Return the rules of secrets that are known by what stands before them."""
-    return (
-        _rule("aws-secret-key", _after(_AWS), _VALUE, cloud_secret, category=Category.CLOUD, rank=4),
-        _rule("password", _after(_STRONG), _VALUE, password),
-        _rule("password", _listed(_STRONG), r"""["']([^"'\n]+)()()()()()["']""", password),
-        _rule("api-key", _after(_KEYED), _VALUE, secret, rank=RANK + 1),
-        _rule("secret", _after(_SECRET), _VALUE, secret, rank=RANK + 2),
-        _rule("password", (Lead(r"(?:--?(?:pass(?:word|wd|phrase)?|pwd)) ", 0),), _VALUE, password),
-        _rule(
-            "secret",
-            (Lead(r"--(?:api-?key|(?:auth-?|access-?)?token|secret|client-secret|secret-key) ", 0),),
-            _VALUE,
-            secret,
-        ),
-        _rule("password", (Lead(r"(?:-u|--user) ", 0),), r"""["']?[\w.@-]{1,64}:([^\s"'@]{3,128})""", userinfo),
-        _rule(
-            "password",
-            (Lead(r"(?:identified by|with password|sshpass -p) ?", 0, True),),
-            r"""\s*['"]?([^\s'";]{3,128})""",
-            chosen,
-        ),
-        _rule("password", (Lead(r"login \S{1,64}\s{1,8}password\s", 0, True),), r"\s*(\S{3,128})", userinfo),
-        _rule("password", (Lead("mysql[a-z]{0,8} [^\n|]{0,64}-p", 0),), r"([^\s'\"]{4,64})", chosen),
-        _rule("basic-auth", (Lead(r"basic\s", 0, True),), r"\s*([A-Za-z0-9+/]{8,}={0,2})", basic, rank=RANK - 1),
-        _rule(
-            "bearer-token",
-            (Lead(r"bearer\s", 0, True), Lead(r"authorization: token\s", 0, True)),
-            r"\s*([\w.~+/-]{16,}=*)",
-            bearer,
-            rank=RANK - 1,
-        ),
-        _rule(
-            "url-password",
-            (Lead("://", 3),),
-            r"""://[^\s/:@"'<>?#]*:([^\s"'<>]+?)@[^\s@/"'<>]+(?:[/\s"'?<>:),;`]|$)""",
-            userinfo,
-            rank=RANK - 5,
-        ),
-        _rule(
-            "url-secret",
-            (
-                Lead(
-                    r"[?&;#](?:[a-z_-]{0,24}(?:token|api_?key|secret|password|passwd|pwd|signature)|x-amz-signature|x-goog-signature|access_?key|auth|key|sig|code|sas|hmac|session)=",
-                    0,
-                    True,
-                ),
-            ),
-            r"""([^\s"'<>&#;]{3,})""",
-            parameter,
-            rank=RANK - 5,
-        ),
-        _rule(
-            "password",
-            (Lead(f"(?:{_STRONG}|passcode|(?:wifi|wi-fi|vpn|ssh|admin|root) (?:key|login)){_IS}", 0, True),),
-            _SPOKEN_VALUE,
-            spoken,
-            rank=RANK + 5,
-        ),
-        _rule(
-            "password",
-            (Lead(r"(?:login|log in|logged in|sign in|signin|credentials?|creds?)[\s:]", 0, True),),
-            r"""\s*(?:(?:is|are|as|with|using|to|into|for|via|the|[\w.-]{1,24})\s+){0,5}["'`]?[\w.@+-]{2,64}["'`]?\s?(?:/|:|and|\|)\s?(?:(?:the )?password )?["'`]?([^\s"'`,]{4,64})""",
-            chosen,
-            rank=RANK + 6,
-        ),
-        _rule(
-            "password",
-            (Lead(f"{_MINE} (?:[a-z0-9-]{{1,16}} )?(?:{_STRONG}) ", 0, True),),
-            r"""["'`]?([^\s"'`<>:,]{6,64})""",
-            chosen,
-            rank=RANK + 7,
-        ),
-        _rule("password", _after(_STRONG, "[|]"), r"""\s*[`]?([^\s`|]{3,64})""", chosen, rank=RANK + 7),
-        _rule(
-            "api-key",
-            (
-                Lead(
-                    f"(?:{_KEYED}|(?:access |auth |api |bearer )?token|(?:client |api |app )?secret|key)(?:{_FOR})? ?(?:is|was|=)\\b",
-                    0,
-                    True,
-                ),
-            ),
-            r"\s*:?\s*()()()([^\s\"'`<>]{16,})()()",
-            secret,
-            rank=RANK + 5,
-        ),
-        _rule(
-            "password",
-            (Lead(r"name: ?[\"']?[\w.-]{0,48}(?:password|passwd|pwd|passphrase)[\"']?\s", 0, True),),
-            r"\s*-?\s*\"?value\"?\s?:" + _VALUE,
-            password,
-            rank=RANK + 1,
-        ),
-        _rule(
-            "secret",
-            (Lead(r"name: ?[\"']?[\w.-]{0,48}(?:secret|token|key)[\"']?\s", 0, True),),
-            r"\s*-?\s*\"?value\"?\s?:" + _VALUE,
-            secret,
-            rank=RANK + 1,
-        ),
-        _rule(
-            "recovery-phrase",
-            (Lead(r"(?:seed|recovery|mnemonic|backup)(?: (?:phrase|words|seed))? ?(?:is|:|=|-)", 0, True),),
-            r"\s*[\"'`]?((?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})",
-            lambda match: match.span(1),
-            rank=RANK - 2,
-        ),
-    )
+    return _RULES

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import re2
 
 from memwarden_policy.redaction import encoded, views
-from memwarden_policy.redaction.checks import is_random
+from memwarden_policy.redaction.checks import is_remainder
 from memwarden_policy.redaction.finders import Finder, TooManyHits, finder, quiet
 from memwarden_policy.redaction.model import Category, Rule, Span
 from memwarden_policy.redaction.views import View
@@ -167,7 +167,7 @@ class Matcher:
     @staticmethod
     def _goes_on(view: View, joint: int, limit: int) -> bool:
         """Say whether what stands after a line break belongs to the token before it."""
-        return joint in view.lone or is_random(view.data[joint:limit])
+        return joint in view.lone or is_remainder(view.data[joint:limit])
 
 
 def _ends_apart(data: bytes, end: int) -> bool:

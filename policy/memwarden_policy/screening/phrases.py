@@ -58,7 +58,7 @@ PERMISSION = (
     r"i (?:have|was given|was granted) (?:admin|root|full|unrestricted|owner) (?:access|rights|permissions?|privileges)|no (?:further |additional )?(?:approval|confirmation) (?:is )?(?:needed|required) (?:for|from) (?:you|me|this|now)",
     r"(?:administrator|admin|chef|geschäftsführer|eigentümer|vorgesetzte)[a-z]* hat (?:das|dies|es|dir|den zugriff|alles) (?:bereits |schon )?(?:genehmigt|erlaubt|freigegeben|autorisiert)",
     r"(?:адміністратор|власник|керівник|администратор|владелец|руководитель|начальник)[^\s]* (?:вже |уже )?(?:це |это )?(?:схвалив|дозволив|підтвердив|одобрил|разрешил|подтвердил)",
-    r"(?:administrador|jefe|dueño|propietario|gerente)a? (?:ya )?(?:lo |la )?(?:ha )?(?:aprobó|aprobado|autorizó|autorizado|permitió|permitido)",
+    r"(?:administrador|jefe|dueño|propietario|gerente)a? (?:ya )?(?:(?:lo|la) (?:ha )?(?:aprobó|aprobado|autorizó|autorizado|permitió|permitido)|(?:ha )?(?:aprobó|aprobado|autorizó|autorizado|permitió|permitido) (?:esto|todo|el acceso|el uso))",
     r"(?:管理员|管理員|老板|主管)(?:已经|已經|已)?(?:批准|授权|授權|同意|允许|允許)|管理者(?:が|は|から)[^。\n]{0,10}(?:承認|許可)|관리자(?:가|는)[^.\n]{0,10}(?:승인|허가|허락)",
 )
 FOR_LATER = (

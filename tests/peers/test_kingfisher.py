@@ -1,4 +1,4 @@
-"""What another scanner finds in our texts, ours finds: kingfisher from a wheel, installed for this test alone (slow)."""
+"""What another scanner finds in our texts, ours finds: kingfisher, from a wheel installed for this test (slow)."""
 
 import json
 import subprocess

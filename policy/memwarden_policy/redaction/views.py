@@ -27,6 +27,7 @@ _ODD = re2.compile(f"[{INVISIBLE}]+|[{SHAPED}]".encode())
 TOKEN_BYTES = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=_.~-:@")
 # A line this long was broken because it was full; what follows belongs to it.
 WRAPPED_LENGTH_MIN = 56
+SPLIT_LENGTH_MIN = 18
 _INDENT = b" \t\r>#*|\\\"'"
 
 
@@ -120,7 +121,7 @@ def joined(view: View) -> View | None:
     chunks, pieces, joints, lone = [lines[0][1]], [_Piece(0, lines[0][0], 0)], [], set()
     length = len(lines[0][1])
     for (_, before), (start, line) in pairwise(lines):
-        if before and line and before[-1] in TOKEN_BYTES and line[0] in TOKEN_BYTES:
+        if before and line and before[-1] in TOKEN_BYTES and line[0] in TOKEN_BYTES and _may_be_one(before, line):
             joints.append(length)
             if len(before) >= WRAPPED_LENGTH_MIN and b" " not in line:
                 lone.add(length)
@@ -131,6 +132,12 @@ def joined(view: View) -> View | None:
         chunks.append(line)
         length += len(line)
     return View(b"".join(chunks), tuple(pieces), tuple(joints), frozenset(lone)) if joints else None
+
+
+def _may_be_one(before: bytes, line: bytes) -> bool:
+    """Say whether the last word of a line and the first of the next are long enough together to be a token."""
+    space = line.find(b" ")
+    return len(before) - before.rfind(b" ") + (len(line) if space < 0 else space) > SPLIT_LENGTH_MIN
 
 
 def _lines(data: bytes) -> list[tuple[int, bytes]]:

@@ -1,5 +1,7 @@
 """How many secrets are found and how many ordinary texts are cut, on texts of our own; by either finder the same."""
 
+import subprocess
+import sys
 import time
 
 import pytest
@@ -40,6 +42,16 @@ def test_both_finders_lead_to_the_same_findings():
     for text in texts + ordinary.clean(105, 20, size_max=3_000):
         raw = text.encode()
         assert set(quick.findings(raw, contact=True)) == set(plain.findings(raw, contact=True))
+
+
+def test_without_the_wheel_secrets_are_cut_all_the_same():
+    program = (
+        "import sys; sys.modules['hyperscan'] = None\n"
+        "from memwarden_policy.redaction import finders, sanitize_server_write\n"
+        "print(finders.HYPERSCAN_IS_THERE, sanitize_server_write('password: hunter2').text)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False password: [REDACTED:password]"
 
 
 HOSTILE = [

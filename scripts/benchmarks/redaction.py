@@ -16,7 +16,8 @@ TEXTS = 300
 HOSTILE_SIZE = 10_000
 REPEATS = 3
 HOSTILE = (
-    "a", "-", "eyJ", "eyJaaaaaaaa.", "QUtJQUFB/+9z", "key=", "pat=", "token: xxxx\n", "password: aB3dE5fG\n", 'password: "',
+    "a", "-", "eyJ", "eyJaaaaaaaa.", "QUtJQUFB/+9z", "key=", "pat=", "token: xxxx\n", "password: aB3dE5fG\n",
+    'password: "',
     "-----BEGIN PRIVATE KEY-----!", "4111 ", "4539148803436467 ", "DE89 ",
     "://a:b@c ", "a@b.co ", "a\u200b", "\uff41", "a\n",
     "ghp_\n", "xapp-", "my password for ", "login with a ", "[REDACTED:password] ", "+43 660 1234567 ", "\U000e0041",

@@ -32,20 +32,19 @@ STAND_INS = (
     b"replace", b"insert", b"...", b"\xe2\x80\xa6", b"****", b"todo", b"not-a-real", b"notreal", b"fixme", b"sample",
 )  # fmt: skip
 _REFERENCE = re2.compile(
-    rb"(?:\$[A-Za-z_{(]|\\?\$\{|<[^>]*>?$|<|\{\{|\{%|%[A-Za-z_]\w*%$|%\(|%[sdv]$|!\w|&\w+$|@\w+[({.]|#\{|\{[A-Za-z_.]*\}"
+    rb"(?:\[(?:#{3}|REDACTED:)|[A-Z]+(?:_[A-Z]+)+$|\$[A-Za-z_{(]|\\?\$\{|<[^>]*>?$|<|\{\{|\{%|%[A-Za-z_]\w*%$|%\(|%[sdv]$|!\w|&\w+$|@\w+[({.]|#\{|\{[A-Za-z_.]*\}"
     rb"|[A-Za-z_][\w.:]*\(|[A-Za-z_][\w.]*\[|\?|(?:\.{0,2}|~)/[\w.-]+/|[A-Za-z]:\\|file:|https?://|secret://|vault:|op://|arn:"
     rb"|[A-Za-z_][A-Za-z_]*(?:\.[A-Za-z_][A-Za-z_]*)+\)?$|[A-Za-z_]+->|\*+$|[.]+$)"
 )
-_ENVIRONMENT_NAME = re2.compile(rb"[A-Z][A-Z]*(?:_[A-Z]+)+$")
 _WORDS = re2.compile(rb"[A-Za-z]+\d?(?:[-_.][A-Za-z]*\d{0,2})*$")
-_PLACEHOLDER = re2.compile(rb"\[(?:#{3}|REDACTED:)")
-_SPLIT = re2.compile(rb"[-_. /]+")
 SEQUENCES = b"abcdefghijklmnopqrstuvwxyz0123456789012345678901234567890 abcdef0123456789abcdef0123456789"
 SEQUENCE_LENGTH_MIN = 9
 SEQUENCE_LOOK_BYTES = 64
 # What is looked at of a long value: enough to judge it.
 LOOK_BYTES = 128
 DISTINCT_MIN = 4
+_SEPARATORS = bytes.maketrans(b"-_./", b"    ")
+_STAND_INS = re2.compile(b"|".join(re2.escape(word) for word in STAND_INS))
 
 
 def entropy(value: bytes) -> float:
@@ -57,16 +56,16 @@ def entropy(value: bytes) -> float:
 
 def is_reference(value: bytes) -> bool:
     """Say whether the value names where a secret lies instead of being one: `${VAR}`, `<your-key>`, `config.key`."""
-    return bool(_PLACEHOLDER.match(value) or _REFERENCE.match(value) or _ENVIRONMENT_NAME.match(value))
+    return bool(_REFERENCE.match(value))
 
 
 def is_stand_in(value: bytes) -> bool:
     """Say whether the value is what documentation writes where a secret would be."""
     lower = value[:LOOK_BYTES].lower()
-    if len(set(lower)) < min(DISTINCT_MIN, len(lower)) or any(word in lower for word in STAND_INS):
+    if len(set(lower)) < min(DISTINCT_MIN, len(lower)) or _STAND_INS.search(lower):
         return True
-    words = [word for word in _SPLIT.split(lower) if word]
-    return all(word.decode(errors="replace") in VOCABULARY for word in words)
+    words = lower.translate(_SEPARATORS).decode(errors="replace").split()
+    return all(word in VOCABULARY for word in words)
 
 
 def is_sequence(value: bytes) -> bool:
@@ -79,7 +78,7 @@ def is_sequence(value: bytes) -> bool:
 
 def is_made_up(value: bytes) -> bool:
     """Say whether a token of the right form is only there to be looked at."""
-    return len(set(value)) < 6 or any(word in value.lower() for word in STAND_INS) or is_sequence(value)
+    return len(set(value)) < 6 or bool(_STAND_INS.search(value.lower())) or is_sequence(value)
 
 
 def is_random(value: bytes) -> bool:

@@ -50,15 +50,16 @@ _DATE = re2.compile(rb"\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}$|v?\d+\.\d+
 
 def _cut(match: Match) -> tuple[Span, bytes, bool] | None:
     """Return the value's span, the value, and whether it stood in quotes; None: there is none, or a plain word."""
-    for index, value in enumerate(match.groups()[:VALUE_GROUPS], 1):
-        if not value:
+    for index in range(1, VALUE_GROUPS + 1):
+        start, end = match.span(index)
+        if start >= end:
             continue
+        value = match.group(index) or b""
         quoted = index != VALUE_GROUPS
         if not quoted:
-            value = _until_next_field(value)  # noqa: PLW2901  # The rest belongs to the next field.
+            value = _until_next_field(value)
         if len(value) < PASSWORD_LENGTH_MIN or value.lower().decode(errors="replace") in STOP_WORDS:
             return None
-        start, _ = match.span(index)
         return (start, start + len(value)), value, quoted
     return None
 
@@ -72,7 +73,7 @@ def _until_next_field(value: bytes) -> bytes:
 
 def _is_word_of_a_sentence(match: Match, value: bytes) -> bool:
     """Say whether an unquoted value is one word of prose: `password: must be long`."""
-    return bool(_PLAIN_WORD.match(value)) and match.groups()[5] is not None
+    return bool(_PLAIN_WORD.match(value)) and match.span(6)[0] >= 0
 
 
 def _is_none_at_all(value: bytes) -> bool:

@@ -3,11 +3,13 @@
 import unicodedata
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
 import re2
 
+from memwarden_policy.redaction.checks import LOOK_BYTES, is_remainder
 from memwarden_policy.redaction.model import Span
 
 # Characters that show nothing and may stand between any two letters of a token.
@@ -103,6 +105,7 @@ def plain(raw: bytes) -> View:
     return View(b"".join(chunks), tuple(pieces) or (_Piece(0, 0, len(raw)),))
 
 
+@lru_cache(maxsize=4_096)
 def _substitute(odd: bytes) -> bytes:
     chars = odd.decode()
     if len(chars) > 1:
@@ -135,9 +138,12 @@ def joined(view: View) -> View | None:
 
 
 def _may_be_one(before: bytes, line: bytes) -> bool:
-    """Say whether the last word of a line and the first of the next are long enough together to be a token."""
-    space = line.find(b" ")
-    return len(before) - before.rfind(b" ") + (len(line) if space < 0 else space) > SPLIT_LENGTH_MIN
+    """Say whether the last word of a line and the first of the next look like one token together."""
+    left, space = before.rfind(b" ") + 1, line.find(b" ")
+    right = len(line) if space < 0 else space
+    if len(before) - left + right < SPLIT_LENGTH_MIN:
+        return False
+    return is_remainder(before[left:][-LOOK_BYTES:] + line[:right][:LOOK_BYTES])
 
 
 def _lines(data: bytes) -> list[tuple[int, bytes]]:

@@ -48,6 +48,7 @@ def screen(text: str, context: Context) -> Screened:
     """
     if len(text) > TEXT_LENGTH_MAX:
         raise ValueError(f"A text has at most {TEXT_LENGTH_MAX} characters, this one has {len(text)}")
+    text = text.encode("utf-8", "replace").decode()  # A lone surrogate is no character.
     seen = [*_said(text, context), *_hidden(text), *_arrived(context)]
     return Screened(risk=_risk(sum(weight for _, weight in seen)), signals=tuple(signal for signal, _ in seen))
 

@@ -32,7 +32,7 @@ STAND_INS = (
     b"replace", b"insert", b"...", b"\xe2\x80\xa6", b"****", b"todo", b"not-a-real", b"notreal", b"fixme", b"sample",
 )  # fmt: skip
 _REFERENCE = re2.compile(
-    rb"(?:\[(?:#{3}|REDACTED:)|[A-Z]+(?:_[A-Z]+)+$|\$[A-Za-z_{(]|\\?\$\{|<[^>]*>?$|<|\{\{|\{%|%[A-Za-z_]\w*%$|%\(|%[sdv]$|!\w|&\w+$|@\w+[({.]|#\{|\{[A-Za-z_.]*\}"
+    rb"(?:\[(?:#{3}|REDACTED:)|[A-Z]+(?:_[A-Z]+)+$|\$[A-Za-z_{(]|\\?\$\{|<[^>]*>?$|<|\{\{|\{%|%[A-Za-z_]\w*%$|%\(|%[sdv]$|!\w|&\w+$|@\w+[({.:]|\(|\[[A-Za-z_(]|#\{|\{[A-Za-z_.]*\}"
     rb"|[A-Za-z_][\w.:]*\(|[A-Za-z_][\w.]*\[|\?|(?:\.{0,2}|~)/[\w.-]+/|[A-Za-z]:\\|file:|https?://|secret://|vault:|op://|arn:"
     rb"|[A-Za-z_][A-Za-z_]*(?:\.[A-Za-z_][A-Za-z_]*)+\)?$|[A-Za-z_]+->|\*+$|[.]+$)"
 )

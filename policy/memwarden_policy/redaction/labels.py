@@ -21,7 +21,7 @@ CHOSEN_ENTROPY_MIN = 1.5
 
 _STRONG = (
     "pass(?:word|wd|phrase|code|wort)|pwd|kennwort|contrase(?:\xf1|n)a|mot de passe|senha|parola|wachtwoord"
-    "|(?:П|п)арол(?:ь|я|ем)|密码|密碼|口令|パスワード|비밀번호|암호|user_?pass|db_?pass|_pass|_pw"
+    "|(?:П|п)арол(?:ь|я|ем)|密码|密碼|口令|パスワード|비밀번호|암호|(?:user|db|smtp|ftp|mail|redis|mysql|proxy|admin)_?pass"
 )
 _KEYED = (
     "(?:api|app|auth|access|secret|private|encryption|signing|signature|master|account|consumer|subscription|storage"
@@ -31,7 +31,7 @@ _KEYED = (
 _SECRET = (
     "(?:client|app|application|consumer|api|shared|signing|webhook|jwt|oauth|session|cookie|user|token)?(?: |[_.-])?secret(?:[ _-]?(?:value|token))?"
     "|token|credentials?|auth(?:orization)?[_-]?(?:code|header)|session[_-]?id|sessionid|phpsessid|jsessionid|sid"
-    "|x-[a-z0-9-]{0,24}(?:key|token|auth)|cookie[_-]?secret|salt|pat|otp[_-]?secret|totp[_-]?(?:secret|seed)"
+    "|x-[a-z0-9-]{0,24}(?:key|token|auth)|cookie[_-]?secret|salt|\\bpat|otp[_-]?secret|totp[_-]?(?:secret|seed)"
 )
 _AWS = "aws[_ .-]?secret(?:[_ .-]?access)?[_ .-]?key|secretaccesskey|secret access key|aws[_ .-]?session[_ .-]?token"
 _GAP = r"""(?:\\?["'`*\])]|_token|_value){0,3} ?"""
@@ -205,7 +205,7 @@ _SPOKEN_VALUE = (
 _RULES: tuple[Rule, ...] = (
     _rule("aws-secret-key", _after(_AWS), _VALUE, cloud_secret, category=Category.CLOUD, rank=4),
     _rule("password", _after(_STRONG), _VALUE, password),
-    _rule("password", _listed(_STRONG), r"""["']([^"'\n]+)()()()()()["']""", password),
+    _rule("password", _listed(_STRONG), r"""["']([^"'\n]+)["']""", chosen),
     _rule("api-key", _after(_KEYED), _VALUE, secret, rank=RANK + 1),
     _rule("secret", _after(_SECRET), _VALUE, secret, rank=RANK + 2),
     _rule("password", (Lead(r"(?:--?(?:pass(?:word|wd|phrase)?|pwd)) ", 0),), _VALUE, password),

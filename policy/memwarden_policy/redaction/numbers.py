@@ -84,7 +84,7 @@ def phone(match: Match) -> Span | None:
 _CODE_WORDS = (
     "one[- ]?time (?:code|password|passcode|pin)|otp(?: code)?|(?:verification|security|confirmation|login|sign-?in|"
     "authentication|authenticator|2fa|mfa|two-factor|sms|access|backup|recovery|activation) (?:code|pin)|"
-    "(?:Best(?:ä|ae)tigungs|Einmal|Sicherheits|Verifizierungs|Anmelde)-?(?:code|passwort)|TAN|"
+    "(?:Best(?:ä|ae)tigungs|Einmal|Sicherheits|Verifizierungs|Anmelde)-?(?:code|passwort)|\\bTAN|"
     "c(?:ó|o)digo de (?:verificaci(?:ó|o)n|seguridad|acceso)|код (?:подтверждения|підтвердження|доступу|доступа)|"
     "验证码|驗證碼|認証コード|確認コード|인증번호|인증 코드|passcode|\\bpin(?: code| number)?"
 )
@@ -116,7 +116,7 @@ def number_rules() -> tuple[Rule, ...]:
     return (
         _rule(
             "payment-card",
-            (Lead("[2-6][0-9]{7}", 8), Lead("[2-6][0-9]{3}[ -][0-9]{4}", 9)),
+            (Lead("(?:^|[^.])[2-6][0-9]{7}", 8), Lead("(?:^|[^.])[2-6][0-9]{3}[ -][0-9]{4}", 9)),
             r"[2-6]\d{3}(?:[ -]?\d){9,15}",
             card,
             closed=True,

@@ -107,9 +107,9 @@ _TOKENS: tuple[tuple[str, str, str], ...] = (
     ("infracost-key", "ico-", r"[A-Za-z0-9]{32}"),
     ("adafruit-key", "aio_", r"[A-Za-z0-9]{28}"),
     ("duffel-token", "duffel_test_ duffel_live_", r"[\w=-]{43}"),
-    ("1password-token", "ops_eyJ", r"[\w+/-]{100,}=*"),
+    ("onepassword-token", "ops_eyJ", r"[\w+/-]{100,}=*"),
     (
-        "1password-key",
+        "onepassword-key",
         "A3-",
         r"[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})-[A-Z0-9]{5}-[A-Z0-9]{5}-[A-Z0-9]{5}",
     ),

@@ -63,6 +63,7 @@ _TOKENS: tuple[tuple[str, str, str], ...] = (
     ("shippo-token", "shippo_live_ shippo_test_", r"[0-9a-f]{40}"),
     ("facebook-token", "EAAC EAAG EAAD EAAB", r"[A-Za-z0-9]{80,}"),
     ("mapbox-token", "sk.eyJ", r"[\w-]{40,}\.[\w-]{20,}"),
+    ("twitter-token", "AAAAAAAAAAAAAAAAAAAAA", r"[A-Za-z0-9%]{60,}"),
     ("linear-key", "lin_api_ lin_oauth_", r"[A-Za-z0-9]{32,}"),
     ("notion-token", "ntn_", r"[A-Za-z0-9]{40,}"),
     ("notion-token", "secret_", r"[A-Za-z0-9]{43}"),
@@ -238,6 +239,13 @@ _SHAPED: tuple[Rule, ...] = (
         pattern=r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,38}",
         leads=tuple(Lead(rf"[MNO][A-Za-z0-9_-]{{{size}}}\.[A-Za-z0-9_-]{{6}}\.", size + 9) for size in (23, 25)),
         rank=RANK,
+    ),
+    Rule(
+        kind="firebase-key",
+        category=Category.CLOUD,
+        pattern=r"AAAA[\w-]{7}:APA91b[\w-]{100,}",
+        leads=_lead("AAAA[A-Za-z0-9_-]{7}:APA91b", 18),
+        rank=CLOUD_RANK,
     ),
     Rule(
         kind="telegram-token",

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -69,3 +70,10 @@ def test_no_hostile_text_takes_long(piece):
     began = time.process_time()
     sanitize_server_write(text, redact_contact_pii=True)
     assert time.process_time() - began < HOSTILE_SECONDS_MAX
+
+
+def test_threads_share_the_rules():
+    texts = [each.text for each in secrets.planted(106, 66, size_min=300, size_max=1_500)]
+    alone = [sanitize_server_write(text) for text in texts]
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(sanitize_server_write, texts * 4)) == alone * 4

@@ -88,7 +88,6 @@ def _up(folder: Path, state: State) -> None:
     with step("PostgreSQL with pgvector" + ("" if state.database_url else " (embedded)")):
         url = state.database_url or postgres.start(folder / "postgres").url()
         stack.write_secrets(folder, url)
-        stack.migrate(folder)
     with step("Resource definitions, accounts, admission policy"):
         stack.install(api)
         store_uid = stack.apply_store(api, f"http://127.0.0.1:{state.port}")
@@ -106,6 +105,7 @@ def _start_processes(api: cluster.Cluster, folder: Path, state: State, store_uid
     if alive and not tokens_are_old:
         return
     _stop_processes(folder, state)
+    stack.migrate(folder)
     service = stack.start_service(api, folder, port=state.port, store_uid=store_uid)
     state.pids["service"] = service.pid
     _keep(folder, state)

@@ -13,7 +13,9 @@ SOURCE_ROOTS = ("policy", "operator", "service", "client")
 FILE_LINES_MAX = 350
 FUNCTION_LINES_MAX = 50
 NAMES_NOBODY_CAN_FIND = {"utils", "helpers", "common", "base", "manager", "misc", "core"}
-DOORS = {"create_async_engine", "create_engine", "connect", "AsyncConnectionPool", "ConnectionPool"}
+DOORS = re.compile(r"(^|\.)(create_async_engine|create_engine|AsyncConnectionPool|ConnectionPool)$")
+# A transaction of an engine, or a connection of the driver, whatever the variable before it is called.
+OPENINGS = re.compile(r"(engine|psycopg|Connection)\w*\.(connect|begin|raw_connection)$", re.IGNORECASE)
 DATABASE_LIBRARIES = {"sqlalchemy", "psycopg", "psycopg_pool"}
 # Where a connection may be opened: the door of the service, and its migrations, which run as another role.
 MAY_OPEN_A_CONNECTION = {
@@ -93,8 +95,8 @@ def opens_a_connection(path: Path) -> list[int]:
     found = []
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Call):
-            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            if name in DOORS and "# a door: " not in lines[node.lineno - 1]:
+            called = ast.unparse(node.func)
+            if (DOORS.search(called) or OPENINGS.search(called)) and "# a door: " not in lines[node.lineno - 1]:
                 found.append(node.lineno)
     return found
 
@@ -104,9 +106,19 @@ def test_only_the_door_opens_a_database_connection():
     assert opened <= MAY_OPEN_A_CONNECTION
 
 
-def test_the_door_check_can_see_a_door(tmp_path):
+@pytest.mark.parametrize(
+    "call",
+    [
+        "psycopg.connect('')",
+        "psycopg.AsyncConnection.connect('')",
+        "database.engine.begin()",
+        "sqlalchemy.create_engine('')",
+        "create_async_engine('')",
+    ],
+)
+def test_the_door_check_can_see_a_door(call, tmp_path):
     module = tmp_path / "elsewhere.py"
-    module.write_text("import psycopg\nconnection = psycopg.connect('postgresql://')\n")
+    module.write_text(f"import psycopg, sqlalchemy\nconnection = {call}\n")
     assert opens_a_connection(module) == [2]
 
 

@@ -1,0 +1,356 @@
+"""The one door to the database: a transaction that knows its workspace, its caller and the domains they may touch."""
+
+import asyncio
+import dataclasses
+import logging
+from collections import OrderedDict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID, uuid5
+
+import psycopg
+from sqlalchemy import QueuePool, Row, TextClause, text
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+from memwarden_policy.access import Rights, rights
+from memwarden_policy.model import Access, Caller
+from memwarden_service.problems import Fault, Kind, ProblemError, hidden
+from memwarden_service.rulesets import READ_RULESET, InForce, Rows, Rulesets
+
+POOL_CONNECTIONS_MAX = 10
+POOL_WAIT_SECONDS = 5.0
+CONNECT_SECONDS = 5
+DOMAIN_IDS_MAX = 1_000
+DOMAINS_READ_MAX = 10_000
+PLACES_MAX = 10_000
+LEVELS = (Access.READ, Access.WRITE, Access.ADMIN)
+RULESET_TRIES_MAX = 8
+LISTEN_RETRY_SECONDS = 2.0
+CHANNEL = "memwarden_ruleset"
+NOBODY = ""
+
+RESOLVE = text("select e.workspace_id, e.revision from memwarden.resolve(:name) e")
+ENTER = text("""
+  select e.workspace_id, e.revision, set_config('memwarden.workspace', e.workspace_id::text, true)
+  from memwarden.resolve(:name) e
+""")
+TAKE_UP = text("""
+  select set_config('memwarden.principal', :principal, true), set_config('memwarden.person', :person, true),
+    set_config('memwarden.readable', :readable, true), set_config('memwarden.writable', :writable, true),
+    set_config('memwarden.administered', :administered, true)
+""")
+# Everything in one statement; nothing happens unless the workspace is at the revision that was decided by.
+AT_ONCE = """
+  with place as materialized (
+    select set_config('memwarden.workspace', e.workspace_id::text, true)
+      || set_config('memwarden.principal', :principal, true) || set_config('memwarden.person', :person, true)
+      || set_config('memwarden.readable', :readable, true) || set_config('memwarden.writable', :writable, true)
+      || set_config('memwarden.administered', :administered, true) as settings
+    from memwarden.resolve(:name) e where e.workspace_id = :workspace and e.revision = :revision
+  )
+  select done.* from place
+    cross join lateral {function}(case when place.settings is not null then cast(:argument as jsonb) end) done
+"""
+AS_OPERATOR = text("""
+  select set_config('memwarden.workspace', :workspace, true), set_config('memwarden.operator', 'on', true)
+""")
+DOMAINS = text(
+    "select d.id, d.name from memwarden.domain d where d.workspace_id = :workspace order by d.name limit :limit"
+)
+FIND_KEY = text("select workspace, name, person, hash, expires_at from memwarden.find_key(:id)")
+SCHEMA_VERSION = text("select version_num from memwarden.alembic_version")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """Who calls, and where they want to be."""
+
+    caller: Caller
+    workspace: str
+    is_at_home: bool  # False: the workspace is another than the credential's own.
+    on_behalf_of: str | None = None  # None: nobody was named.
+    is_unreviewed: bool = False  # True: the API server could not be asked whether the token still holds.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """What a subject may do in a workspace, at one revision."""
+
+    subject: Subject
+    workspace_id: UUID
+    in_force: InForce
+    rights: Rights
+    caller: Caller
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acting(Picture):
+    """The same in an open transaction, which row-level security keeps to it."""
+
+    connection: AsyncConnection
+
+
+Place = tuple[UUID, int]  # A workspace and the revision of its rules.
+
+
+class Database:
+    """The pool and the rulesets read through it."""
+
+    def __init__(self, url: URL, *, pool_size: int = POOL_CONNECTIONS_MAX) -> None:
+        self.url = url
+        self.rulesets = Rulesets()
+        self._places: OrderedDict[str, Place] = OrderedDict()
+        self.engine: AsyncEngine = create_async_engine(
+            url,
+            pool_size=pool_size,
+            max_overflow=0,
+            pool_timeout=POOL_WAIT_SECONDS,
+            pool_use_lifo=True,
+            connect_args={
+                "connect_timeout": CONNECT_SECONDS,
+                "application_name": "memwarden-service",
+                "options": "-c timezone=UTC",
+            },
+        )
+
+        self.at_once = self.engine.execution_options(isolation_level="AUTOCOMMIT")
+
+    def last_seen(self, workspace: str) -> Place | None:
+        """Return where a workspace was when it was last looked up; None: it was not, or long ago."""
+        return self._places.get(workspace)
+
+    def saw(self, workspace: str, place: Place) -> None:
+        """Remember where a workspace is."""
+        self._places[workspace] = place
+        self._places.move_to_end(workspace)
+        while len(self._places) > PLACES_MAX:
+            self._places.popitem(last=False)
+
+    async def in_force(self, workspace: UUID) -> InForce:
+        """Return what is in force now, compiled."""
+        return await self.rulesets.load(workspace, lambda: self._read(workspace))
+
+    async def _read(self, workspace: UUID) -> Rows:
+        async with acting_as_operator(self, workspace) as connection:
+            row = (await connection.execute(READ_RULESET, {"workspace": workspace})).one_or_none()
+        if row is None:
+            raise hidden()
+        return Rows(workspace=row.name, revision=row.revision, digest=row.digest, store=row.store, objects=row.objects)
+
+    @property
+    def in_use(self) -> int:
+        """How many connections are checked out now."""
+        pool = self.engine.pool
+        return pool.checkedout() if isinstance(pool, QueuePool) else 0
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self.engine.dispose()
+
+
+@asynccontextmanager
+async def acting_as(
+    database: Database, subject: Subject, *, domain: str | None = None, level: Access = Access.READ
+) -> AsyncIterator[Acting]:
+    """Open one transaction as the subject. Commits on a clean exit.
+
+    Args:
+        database: where.
+        subject: who; row-level security sees them alone.
+        domain: the only domain that is touched; None: every domain where the subject has `level`.
+        level: what is needed where no domain is named.
+
+    Raises:
+        ProblemError: the workspace is not there, or not for this subject; there are too many domains; try again.
+    """
+    for _ in range(RULESET_TRIES_MAX):
+        async with database.engine.begin() as connection:
+            entered = (await connection.execute(ENTER, {"name": subject.workspace})).one_or_none()
+            if entered is None:
+                raise hidden()
+            in_force = database.rulesets.get(entered.workspace_id, entered.revision)
+            if in_force is not None:
+                picture = _picture(entered.workspace_id, in_force, subject)
+                acting = Acting(connection=connection, **_fields(picture))
+                await connection.execute(TAKE_UP, await _settings(acting, domain, level))
+                yield acting
+                return
+        # Compiling may take long: not while a connection of the pool is held.
+        await database.in_force(entered.workspace_id)
+    raise ProblemError(Kind.UNAVAILABLE, "the rules of this workspace change faster than they can be read")
+
+
+async def foresee(database: Database, subject: Subject, *, is_fresh: bool) -> Picture:
+    """Return what the subject may do, without a transaction: for a decision that `at_once` checks as it acts.
+
+    Args:
+        database: where.
+        subject: who.
+        is_fresh: True: ask the database for the revision; False: the last one that was seen will do.
+
+    Raises:
+        ProblemError: the workspace is not there, or not for this subject.
+    """
+    place = None if is_fresh else database.last_seen(subject.workspace)
+    if place is None:
+        async with database.at_once.connect() as connection:
+            row = (await connection.execute(RESOLVE, {"name": subject.workspace})).one_or_none()
+        if row is None:
+            raise hidden()
+        place = (row.workspace_id, row.revision)
+    workspace, revision = place
+    in_force = database.rulesets.get(workspace, revision) or await database.in_force(workspace)
+    database.saw(subject.workspace, (workspace, in_force.revision))
+    return _picture(workspace, in_force, subject)
+
+
+async def at_once(
+    database: Database, picture: Picture, domain: str, statement: TextClause, argument: str
+) -> Row[Any] | None:
+    """Act in one statement that is a transaction of its own, in the one domain that was decided on.
+
+    Args:
+        database: where.
+        picture: what was decided by.
+        domain: the only domain that is touched.
+        statement: made by `acts`.
+        argument: what it is called with.
+
+    Returns:
+        its answer; None: the workspace is no longer what the picture shows, and nothing was done.
+    """
+    values = {
+        **_settings_in(picture, domain),
+        "name": picture.subject.workspace,
+        "workspace": picture.workspace_id,
+        "revision": picture.in_force.revision,
+        "argument": argument,
+    }
+    async with database.at_once.connect() as connection:
+        return (await connection.execute(statement, values)).one_or_none()
+
+
+def acts(function: str) -> TextClause:
+    """Return the statement for `at_once` that calls a function of the schema, which takes one jsonb."""
+    return text(AT_ONCE.format(function=function))
+
+
+@asynccontextmanager
+async def acting_as_operator(database: Database, workspace: UUID | None) -> AsyncIterator[AsyncConnection]:
+    """Open one transaction in which the rules of a workspace may be written; None: before there is one."""
+    async with database.engine.begin() as connection:
+        await connection.execute(AS_OPERATOR, {"workspace": str(workspace or NOBODY)})
+        yield connection
+
+
+async def find_key(database: Database, public_id: str) -> Row[tuple[object, ...]] | None:
+    """Return what is known of an API key: workspace, name, person, hash, expires_at. None: there is no such key."""
+    async with database.at_once.connect() as connection:
+        return (await connection.execute(FIND_KEY, {"id": public_id})).one_or_none()
+
+
+async def schema_version(database: Database) -> str | None:
+    """Return the revision of the schema that is there; raises SQLAlchemyError when there is none or no database."""
+    async with database.at_once.connect() as connection:
+        version: str | None = (await connection.execute(SCHEMA_VERSION)).scalar_one_or_none()
+        return version
+
+
+async def warm(database: Database, log: logging.Logger) -> None:
+    """Load rulesets as they change, until cancelled. Only warms: each transaction reads the revision for itself."""
+    conninfo = database.url.set(drivername="postgresql").render_as_string(hide_password=False)
+    while True:
+        try:
+            connection = await psycopg.AsyncConnection.connect(
+                conninfo, autocommit=True, connect_timeout=CONNECT_SECONDS, application_name="memwarden-listener"
+            )
+            async with connection:
+                await connection.execute(f"listen {CHANNEL}")
+                async for notice in connection.notifies():
+                    await database.in_force(UUID(notice.payload))
+        except (psycopg.Error, SQLAlchemyError, ProblemError, ValueError, OSError) as error:
+            log.warning("listening again", extra={"error": type(error).__name__})
+            await asyncio.sleep(LISTEN_RETRY_SECONDS)
+
+
+def domain_id(workspace: UUID, name: str) -> UUID:
+    """Return the id of a domain: it follows from workspace and name, so that nothing must be looked up."""
+    return uuid5(workspace, name)
+
+
+async def known_domains(connection: AsyncConnection, workspace: UUID, limit: int = DOMAIN_IDS_MAX) -> dict[str, UUID]:
+    """Return the domains that hold or held something, one more than `limit` at most."""
+    rows = await connection.execute(DOMAINS, {"workspace": workspace, "limit": limit + 1})
+    return {row.name: row.id for row in rows}
+
+
+def _picture(workspace: UUID, in_force: InForce, subject: Subject) -> Picture:
+    now = datetime.now(UTC)
+    held, caller = _rights(in_force, subject, now)
+    return Picture(subject=subject, workspace_id=workspace, in_force=in_force, rights=held, caller=caller, now=now)
+
+
+def _fields(picture: Picture) -> dict[str, Any]:
+    return {field.name: getattr(picture, field.name) for field in dataclasses.fields(picture)}
+
+
+async def _settings(acting: Acting, domain: str | None, level: Access) -> dict[str, str]:
+    if domain is not None:
+        return _settings_in(acting, domain)
+    span = await _span(acting, level)
+    return _told(acting.caller, {each: span if level >= each else NOBODY for each in LEVELS})
+
+
+def _settings_in(picture: Picture, domain: str) -> dict[str, str]:
+    one = "{" + str(domain_id(picture.workspace_id, domain)) + "}"
+    access = picture.rights.access(domain)
+    return _told(picture.caller, {each: one if access >= each else NOBODY for each in LEVELS})
+
+
+def _told(caller: Caller, spans: dict[Access, str]) -> dict[str, str]:
+    """Return the settings that row-level security reads. Only a person administers."""
+    person = caller.principal if caller.is_person else None
+    return {
+        "principal": caller.principal or NOBODY,
+        "person": person or NOBODY,
+        "readable": spans[Access.READ],
+        "writable": spans[Access.WRITE],
+        "administered": spans[Access.ADMIN] if person else NOBODY,
+    }
+
+
+async def _span(acting: Acting, level: Access) -> str:
+    """Return how an access level is told to the database: all, or the ids of the domains it covers."""
+    if acting.rights.everything(level):
+        return "all"
+    names = await known_domains(acting.connection, acting.workspace_id, DOMAINS_READ_MAX)
+    covered = [str(names[name]) for name in names if acting.rights.access(name) >= level]
+    if len(covered) > DOMAIN_IDS_MAX or len(names) > DOMAINS_READ_MAX:
+        fault = Fault("query.domain", "TooManyDomains", "these are too many domains for one request: name one")
+        raise ProblemError(Kind.INVALID, faults=[fault])
+    return "{" + ",".join(covered) + "}" if covered else NOBODY
+
+
+def _rights(in_force: InForce, subject: Subject, now: datetime) -> tuple[Rights, Caller]:
+    caller = subject.caller
+    held = _rights_of(in_force, caller, subject, now)
+    if not subject.is_at_home and not (held.has_any or held.on_behalf_of):
+        raise hidden()
+    if subject.on_behalf_of is None:
+        return held, caller
+    if not held.may_act_for(subject.on_behalf_of):
+        raise ProblemError(Kind.FORBIDDEN, "no grant lets this caller act on behalf of that person")
+    caller = dataclasses.replace(caller, principal=subject.on_behalf_of)
+    return _rights_of(in_force, caller, subject, now), caller
+
+
+def _rights_of(in_force: InForce, caller: Caller, subject: Subject, now: datetime) -> Rights:
+    held = rights(in_force.ruleset, caller, now)
+    # Open reads are for those at home: a key of another workspace has to be granted what it reads.
+    return held if subject.is_at_home else dataclasses.replace(held, reads_openly=False)

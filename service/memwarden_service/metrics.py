@@ -1,0 +1,42 @@
+"""What the service counts and times. Every label set that can occur is there from the start, at 0."""
+
+from collections.abc import Iterable
+
+from prometheus_client import Counter, Gauge, Histogram
+
+from memwarden_policy.model import Action
+
+SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
+STATUS_CLASSES = ("2xx", "3xx", "4xx", "5xx")
+CREDENTIALS = ("token", "key", "none")
+UNROUTED = "unrouted"
+
+REQUESTS = Counter("memwarden_requests_total", "Requests answered", ["route", "status"])
+REQUEST_SECONDS = Histogram("memwarden_request_seconds", "Time to answer", ["route"], buckets=SECONDS)
+DECISIONS = Counter("memwarden_decisions_total", "Proposals decided and recorded", ["action"])
+REPEATS = Counter("memwarden_repeated_proposals_total", "Proposals that were there already")
+REVIEWS = Counter("memwarden_reviews_total", "Candidates reviewed by a person", ["outcome"])
+REFUSED_CREDENTIALS = Counter("memwarden_refused_credentials_total", "Credentials refused", ["credential"])
+UNREVIEWED_TOKENS = Counter(
+    "memwarden_unreviewed_tokens_total", "Short-lived tokens taken while the API server did not answer"
+)
+RULESET_PUTS = Counter("memwarden_ruleset_puts_total", "Rulesets put by the operator", ["outcome"])
+COMPILE_SECONDS = Histogram("memwarden_ruleset_compile_seconds", "Time to compile a ruleset", buckets=SECONDS)
+POOL_IN_USE = Gauge("memwarden_pool_connections_in_use", "Database connections in use")
+POOL_MAX = Gauge("memwarden_pool_connections_max", "Database connections at most")
+
+
+def start(routes: Iterable[str]) -> None:
+    """Show every label set at 0, so that a rate over the first failure is no gap."""
+    for route in (*routes, UNROUTED):
+        REQUEST_SECONDS.labels(route)
+        for status in STATUS_CLASSES:
+            REQUESTS.labels(route, status)
+    for action in Action:
+        DECISIONS.labels(action.value)
+    for outcome in ("confirmed", "rejected"):
+        REVIEWS.labels(outcome)
+    for outcome in ("changed", "unchanged", "stale"):
+        RULESET_PUTS.labels(outcome)
+    for credential in CREDENTIALS:
+        REFUSED_CREDENTIALS.labels(credential)

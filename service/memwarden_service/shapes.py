@@ -1,0 +1,275 @@
+"""The shapes of requests and answers of the public API."""
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+
+from memwarden_policy import bounds
+from memwarden_policy.model import MemoryType, SourceKind
+from memwarden_service.text import is_clean, normalised
+
+PAGE_MAX = 100
+PAGE_DEFAULT = 50
+CURSOR_LENGTH_MAX = 512
+EVENT_ID_LENGTH_MAX = 253
+EARLIEST = datetime.fromisoformat("0001-01-02T00:00:00+00:00")
+LATEST = datetime.fromisoformat("9999-12-30T00:00:00+00:00")
+
+
+def _name(value: object) -> object:
+    if isinstance(value, str):
+        value = normalised(value)
+        if not is_clean(value) or value != value.strip():
+            raise ValueError("no control characters and no space at the ends")
+    return value
+
+
+def _content(value: object) -> object:
+    return normalised(value) if isinstance(value, str) else value
+
+
+def _moment(value: object) -> object:
+    """A moment is RFC 3339 text; a bare number could mean seconds or milliseconds."""
+    if value is not None and not isinstance(value, str):
+        raise ValueError("must be a text")
+    return value
+
+
+def _text(longest: int, *, shortest: int = 1) -> StringConstraints:
+    return StringConstraints(min_length=shortest, max_length=longest)
+
+
+TIDY = BeforeValidator(_name)
+Topic = Annotated[str, _text(bounds.TOPIC_LENGTH_MAX, shortest=0), TIDY]
+CategoryName = Annotated[str, _text(bounds.CATEGORY_LENGTH_MAX, shortest=0), TIDY]
+SourceUri = Annotated[str, _text(bounds.SOURCE_URI_LENGTH_MAX), TIDY]
+EventId = Annotated[str, _text(EVENT_ID_LENGTH_MAX), TIDY]
+Tag = Annotated[str, _text(bounds.TAG_LENGTH_MAX), TIDY]
+Person = Annotated[str, _text(bounds.PERSON_LENGTH_MAX), TIDY]
+KeyName = Annotated[str, _text(bounds.NAME_MAX), StringConstraints(pattern=r"^[^/]+$"), TIDY]
+# No empty segments and no stars: a domain is never mistaken for a glob.
+DOMAIN_FORM = r"^[^/*]+(/[^/*]+)*$"
+Domain = Annotated[
+    str,
+    _text(bounds.DOMAIN_LENGTH_MAX),
+    StringConstraints(pattern=DOMAIN_FORM),
+    TIDY,
+]
+Moment = Annotated[AwareDatetime, BeforeValidator(_moment), Field(ge=EARLIEST, le=LATEST)]
+
+
+class Strict(BaseModel):
+    """Unknown fields are an error, and no type becomes another."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Proposal(Strict):
+    """A memory as an agent proposes it."""
+
+    domain: Domain = Field(description="The subject inside the workspace, such as `customers/acme`.")
+    content: Annotated[
+        str, StringConstraints(min_length=1, max_length=bounds.CONTENT_LENGTH_MAX), BeforeValidator(_content)
+    ] = Field(description="What is to be remembered. Put into Unicode NFC.")
+    source: SourceKind = Field(description="On whose word. A caller claims only what a grant lets it claim.")
+    topic: Topic = ""
+    memory_type: MemoryType = MemoryType.SEMANTIC
+    category: CategoryName = ""
+    source_uri: SourceUri | None = None
+    source_event_id: EventId | None = Field(
+        default=None, description="The event this comes from: the same event again is answered as the first time."
+    )
+    confidence: Annotated[Decimal, Field(ge=0, le=1)] | None = Field(
+        default=None, description="Three places count. Absent: the seed of the source kind."
+    )
+    is_sensitive: Annotated[bool, Field(strict=True)] = False
+    tags: Annotated[tuple[Tag, ...], Field(max_length=bounds.TAGS_MAX)] = ()
+    private: Annotated[bool, Field(strict=True)] = Field(
+        default=False, description="Only the person on whose behalf it is proposed ever sees it."
+    )
+    about: Person | None = Field(default=None, description="The person it is about.")
+    observed_at: Moment | None = None
+
+
+class Written(BaseModel):
+    """The answer to a proposal that was taken."""
+
+    id: UUID
+    status: Literal["confirmed", "held"]
+    decision: UUID
+
+
+class Memory(BaseModel):
+    """A statement in force."""
+
+    id: UUID
+    domain: str
+    topic: str
+    memory_type: str
+    category: str
+    content: str
+    source: str
+    source_uri: str | None
+    confidence: float
+    is_sensitive: bool
+    tags: list[str]
+    private: bool
+    about: str | None
+    observed_at: datetime
+    proposed_by: str
+    proposed_for: str | None
+    proposed_at: datetime
+    confirmed_by: str | None
+    in_force_from: datetime
+    decision: UUID
+    version: int
+
+
+class Candidate(BaseModel):
+    """A proposal that waits for a person."""
+
+    id: UUID
+    domain: str
+    topic: str
+    memory_type: str
+    category: str
+    content: str
+    source: str
+    source_uri: str | None
+    confidence: float
+    is_sensitive: bool
+    tags: list[str]
+    private: bool
+    about: str | None
+    observed_at: datetime
+    proposed_by: str
+    proposed_for: str | None
+    proposed_at: datetime
+    decision: UUID
+    state: Literal["pending", "quarantined"]
+    version: int
+
+
+class Reviewed(BaseModel):
+    """The answer to a review."""
+
+    id: UUID
+    status: Literal["confirmed", "rejected"]
+
+
+class Entry(BaseModel):
+    """One line of the journal."""
+
+    seq: int
+    at: datetime
+    action: str
+    actor: str
+    principal: str | None
+    object: str | None
+    decision: UUID | None
+    revision: int | None
+    detail: dict[str, Any]
+    hash: str
+
+
+class Verification(BaseModel):
+    """What a walk along the whole journal found."""
+
+    ok: bool
+    entries: int
+    first_bad_seq: int | None
+    head_matches: bool
+
+
+class NewKey(Strict):
+    """A key to be made for an agent."""
+
+    name: KeyName
+    expires_at: Moment | None = None
+
+
+class NewPersonKey(NewKey):
+    """A key to be made by the operator; with `user` it is that person's own."""
+
+    user: Person | None = None
+
+
+class Key(BaseModel):
+    """What is known of a key."""
+
+    id: str
+    name: str
+    user: str | None
+    created_at: datetime
+    created_by: str
+    expires_at: datetime | None
+
+
+class MadeKey(BaseModel):
+    """A new key; this answer is the only one that shows it."""
+
+    id: str
+    name: str
+    user: str | None
+    key: str
+    expires_at: datetime | None
+
+
+class Whoami(BaseModel):
+    """Who the caller is to this workspace."""
+
+    workspace: str
+    actor: str
+    principal: str | None
+    is_person: bool
+    roles: list[str]
+    may_claim: list[str]
+    everywhere: str
+    access: dict[str, str]
+    revision: int
+
+
+class Page(Strict):
+    """A part of a list."""
+
+    limit: Annotated[int, Field(ge=1, le=PAGE_MAX)] = PAGE_DEFAULT
+    cursor: Annotated[str, StringConstraints(max_length=CURSOR_LENGTH_MAX, pattern=r"^[A-Za-z0-9_-]+$")] | None = None
+
+
+class MemoryFilter(Page):
+    """Which memories or candidates."""
+
+    domain: Domain | None = None
+    memory_type: MemoryType | None = None
+    category: CategoryName | None = None
+
+
+class Memories(BaseModel):
+    """A page of memories, newest first."""
+
+    memories: list[Memory]
+    next: str | None
+
+
+class Candidates(BaseModel):
+    """A page of candidates, newest first."""
+
+    candidates: list[Candidate]
+    next: str | None
+
+
+class Entries(BaseModel):
+    """A page of the journal, newest first."""
+
+    entries: list[Entry]
+    next: str | None
+
+
+class Keys(BaseModel):
+    """The keys of a workspace."""
+
+    keys: list[Key]
+    next: str | None

@@ -1,0 +1,23 @@
+"""The committed OpenAPI document is the one the routes make, and nobody is served it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from memwarden_service import app, openapi
+
+DOCUMENT = Path(__file__).parents[2] / "docs/openapi.json"
+
+
+def test_the_committed_document_is_the_current_one():
+    made = json.dumps(openapi.document(app.build(None)), indent=2, sort_keys=True)
+    assert DOCUMENT.read_text().strip() == made, "run: .venv/bin/memwarden-service openapi > docs/openapi.json"
+
+
+@pytest.mark.parametrize(
+    "path", ["/docs", "/redoc", "/openapi.json", "/docs/oauth2-redirect", "/metrics", "/livez", "/"]
+)
+def test_nothing_is_served_without_a_credential(service, path):
+    with service.client() as nobody:
+        assert nobody.get(path).status_code == 404

@@ -1,0 +1,271 @@
+"""Compiling: every problem has a path, a bad object stays out alone, bounds hold, and nothing raises."""
+
+import pytest
+
+from memwarden_policy import bounds
+from memwarden_policy.compile import compile_ruleset
+from memwarden_policy.model import Resource, StoreDefaults
+
+RULE = {"name": "accept", "action": "Accept"}
+GRANT = {"subjects": [{"kind": "ServiceAccount", "name": "agent"}], "domains": ["**"], "access": "Write"}
+
+
+def policy(name="a", *, kind="MemoryPolicy", namespace="support", **spec):
+    return Resource(kind=kind, namespace=namespace, name=name, spec={"admission": [RULE]} | spec)
+
+
+def grant(name="a", **spec):
+    return Resource(kind="MemoryAccessGrant", namespace="support", name=name, spec=GRANT | spec)
+
+
+def verdicts(*resources):
+    return compile_ruleset(resources, StoreDefaults(), workspace="support").verdicts
+
+
+def problems(resource):
+    return [(problem.path, problem.reason) for problem in verdicts(resource)[resource.key].problems]
+
+
+def rule(**fields):
+    return policy(admission=[{"name": "r", "action": "Reject"} | fields])
+
+
+def only(**spec):
+    return Resource(kind="MemoryAccessGrant", namespace="support", name="a", spec=spec)
+
+
+ONE = [{"kind": "ServiceAccount", "name": "agent"}]
+
+BAD = [
+    # what is wrong, where, the reason
+    (policy(priorty=1), "spec.priorty", "UnknownField"),
+    (policy(recall=[]), "spec.recall", "UnknownField"),
+    (policy(priority="high"), "spec.priority", "InvalidType"),
+    (policy(priority=True), "spec.priority", "InvalidType"),
+    (policy(priority=1.5), "spec.priority", "InvalidType"),
+    (policy(priority=1_000_001), "spec.priority", "OutOfRange"),
+    (policy(mode="Warn"), "spec.mode", "UnknownValue"),
+    (policy(active="yes"), "spec.active", "InvalidType"),
+    (policy(selector=[]), "spec.selector", "InvalidType"),
+    (policy(selector={"domain": ["a"]}), "spec.selector.domain", "UnknownField"),
+    (policy(selector={"domains": "a"}), "spec.selector.domains", "InvalidType"),
+    (policy(selector={"domains": [1]}), "spec.selector.domains[0]", "InvalidType"),
+    (policy(selector={"domains": ["a", ""]}), "spec.selector.domains[1]", "Empty"),
+    (policy(selector={"domains": ["a" * 254]}), "spec.selector.domains[0]", "TooLong"),
+    (policy(selector={"domains": ["a"] * 65}), "spec.selector.domains", "TooMany"),
+    (policy(selector={"memoryTypes": ["fact"]}), "spec.selector.memoryTypes[0]", "UnknownValue"),
+    (policy(selector={"memoryTypes": ["semantic"] * 2}), "spec.selector.memoryTypes[1]", "Duplicate"),
+    (policy(selector={"categories": ["a" * 64]}), "spec.selector.categories[0]", "TooLong"),
+    (policy(storeRef={}), "spec.storeRef.name", "Required"),
+    (policy(storeRef={"name": "Main"}), "spec.storeRef.name", "InvalidName"),
+    (policy(kind="ClusterMemoryPolicy", namespace="", storeRef={"name": "main"}), "spec.storeRef", "UnknownField"),
+    (policy(admission=[]), "spec.admission", "SaysNothing"),
+    (policy(admission=None), "spec.admission", "SaysNothing"),
+    (policy(admission="all"), "spec.admission", "InvalidType"),
+    (policy(admission=["all"]), "spec.admission[0]", "InvalidType"),
+    (policy(admission=[RULE | {"name": f"r{n}"} for n in range(65)]), "spec.admission", "TooMany"),
+    (policy(admission=[RULE, RULE]), "spec.admission[1].name", "Duplicate"),
+    (policy(admission=[{"action": "Accept"}]), "spec.admission[0].name", "Required"),
+    (policy(admission=[{"name": "r"}]), "spec.admission[0].action", "Required"),
+    (rule(name="No Spaces"), "spec.admission[0].name", "InvalidName"),
+    (rule(action="Redact"), "spec.admission[0].action", "UnknownValue"),
+    (rule(action="accept"), "spec.admission[0].action", "UnknownValue"),
+    (rule(if_="x"), "spec.admission[0].if_", "UnknownField"),
+    (rule(when="candidate.x"), "spec.admission[0].when", "UnknownAttribute"),
+    (rule(when=""), "spec.admission[0].when", "Empty"),
+    (rule(when=True), "spec.admission[0].when", "InvalidType"),
+    (rule(when="x" * 3_000), "spec.admission[0].when", "ExpressionTooLong"),
+    (rule(where={"x": {"eq": 1}}), "spec.admission[0].where.x", "UnknownAttribute"),
+    (rule(when="true", where={"source": {"eq": "imported"}}), "spec.admission[0]", "Conflict"),
+    (policy(namespace="sales"), "metadata.namespace", "WrongNamespace"),
+    (policy(kind="ClusterMemoryPolicy"), "metadata.namespace", "WrongNamespace"),
+    (Resource(kind="MemoryStore", namespace="support", name="a", spec={}), "kind", "UnknownKind"),
+    (grant(acces="Read"), "spec.acces", "UnknownField"),
+    (grant(access="Own"), "spec.access", "UnknownValue"),
+    (grant(access=None), "spec.access", "Required"),
+    (grant(domains=None), "spec.domains", "Required"),
+    (grant(domains=[]), "spec.domains", "Empty"),
+    (grant(domains=["a"] * 65), "spec.domains", "TooMany"),
+    (grant(subjects=None), "spec.subjects", "Required"),
+    (grant(subjects=[]), "spec.subjects", "Empty"),
+    (grant(subjects=[{"kind": "User"}]), "spec.subjects[0].name", "Required"),
+    (grant(subjects=[{"name": "x"}]), "spec.subjects[0].kind", "Required"),
+    (grant(subjects=[{"kind": "Robot", "name": "x"}]), "spec.subjects[0].kind", "UnknownValue"),
+    (grant(subjects=[{"kind": "User", "name": "x", "apiGroup": "y"}]), "spec.subjects[0].apiGroup", "UnknownField"),
+    (grant(subjects=[{"kind": "User", "name": "x", "namespace": "y"}]), "spec.subjects[0].namespace", "NotApplicable"),
+    (grant(subjects=[{"kind": "User", "name": "system:anonymous"}]), "spec.subjects[0].name", "InvalidName"),
+    (grant(subjects=[{"kind": "Group", "name": "system:unauthenticated"}]), "spec.subjects[0].name", "InvalidName"),
+    (grant(subjects=[{"kind": "User", "name": " alice"}]), "spec.subjects[0].name", "InvalidName"),
+    (grant(subjects=[{"kind": "ServiceAccount", "name": "system:x"}]), "spec.subjects[0].name", "InvalidName"),
+    (grant(subjects=ONE * 2), "spec.subjects[1]", "Duplicate"),
+    (grant(subjects=[*ONE, ONE[0] | {"namespace": "support"}]), "spec.subjects[1]", "Duplicate"),
+    (grant(role="Lead"), "spec.role", "InvalidName"),
+    (grant(subjects=[{"kind": "Role", "name": "x"}], role="lead"), "spec.role", "RoleOfRole"),
+    (grant(mayClaim=[]), "spec.mayClaim", "Empty"),
+    (grant(mayClaim=["user_confirmed"]), "spec.mayClaim", "NeverClaimed"),
+    (grant(mayClaim=["system_rule"]), "spec.mayClaim", "NeverClaimed"),
+    (grant(mayClaim=["hearsay"]), "spec.mayClaim[0]", "UnknownValue"),
+    (grant(onBehalfOf=[""]), "spec.onBehalfOf[0]", "Empty"),
+    (grant(subjects=[{"kind": "User", "name": "x"}], onBehalfOf=["*"]), "spec.onBehalfOf", "NotApplicable"),
+    (grant(expiresAt="tomorrow"), "spec.expiresAt", "InvalidTime"),
+    (grant(expiresAt="2026-12-01T12:00:00"), "spec.expiresAt", "InvalidTime"),
+    (grant(notBefore="2026-12-02T00:00:00Z", expiresAt="2026-12-01T00:00:00Z"), "spec.expiresAt", "NeverLive"),
+    (only(subjects=ONE), "spec", "GrantsNothing"),
+    (only(subjects=ONE, reason="because"), "spec", "GrantsNothing"),
+]
+
+
+@pytest.mark.parametrize(("resource", "path", "reason"), BAD)
+def test_what_is_wrong_is_reported_with_its_path(resource, path, reason):
+    assert (path, reason) in problems(resource)
+
+
+@pytest.mark.parametrize(
+    "resource",
+    [
+        policy(),
+        policy(active=False, admission=[]),
+        policy(selector={}, mode="Audit", priority=-1_000_000),
+        policy(kind="ClusterMemoryPolicy", namespace=""),
+        policy(storeRef={"name": "main", "namespace": "memwarden-system"}),
+        grant(),
+        only(subjects=ONE, role="lead"),
+        only(subjects=ONE, mayClaim=["user_stated"]),
+        only(subjects=ONE, onBehalfOf=["*"]),
+        only(subjects=[{"kind": "Role", "name": "lead"}], domains=["a"], access="None"),
+    ],
+)
+def test_what_is_right_is_accepted(resource):
+    assert problems(resource) == []
+    assert verdicts(resource)[resource.key].accepted
+
+
+def test_every_problem_of_an_object_is_reported_at_once():
+    bad = policy(priority="x", mode="y", admission=[{"name": "r", "action": "z", "when": "q"}])
+    assert len(problems(bad)) == 4
+
+
+def test_no_more_problems_are_reported_than_a_person_reads():
+    bad = policy(**{f"field{number}" * 100: 1 for number in range(10_000)})
+    assert max(len(problem.message) for problem in verdicts(bad)[bad.key].problems) < 200
+    assert len(problems(bad)) == bounds.PROBLEMS_PER_OBJECT_MAX
+
+
+def test_a_spec_that_nests_without_end_is_refused():
+    deep = {}
+    for _ in range(5_000):
+        deep = {"a": [deep]}
+    for name in ("selector", "admission", "storeRef", "priority"):
+        assert problems(policy(**{name: deep}))
+
+
+def test_a_message_is_one_line():
+    bad = policy(admission=[{"name": "r", "action": "z\nz", "when": "candidate.x\n+\n"}])
+    assert not [each for each in verdicts(bad)[bad.key].problems if "\n" in each.message]
+
+
+def test_a_bad_object_stays_out_and_its_neighbours_come_in():
+    good, bad = policy("good"), policy("bad", priority="x")
+    found = verdicts(good, bad)
+    assert (found[good.key].accepted, found[bad.key].accepted) == (True, False)
+
+
+def test_two_objects_of_one_name_are_both_refused():
+    twin = policy("twin")
+    found = verdicts(twin, policy("twin", priority=1), policy("single"))
+    assert not found[twin.key].accepted
+    assert found["MemoryPolicy", "support", "single"].accepted
+
+
+def test_the_objects_beyond_the_bound_are_refused_in_order_of_name():
+    many = [policy(f"p{number:05d}") for number in range(bounds.OBJECTS_PER_WORKSPACE_MAX + 2)]
+    found = verdicts(*reversed(many))
+    refused = [name for (_, _, name), verdict in found.items() if not verdict.accepted]
+    assert refused == [many[-2].name, many[-1].name]
+    assert found[many[-1].key].problems[0].reason == "TooManyObjects"
+
+
+def test_the_rules_beyond_the_bound_are_refused_and_the_floor_stays():
+    rules = [RULE | {"name": f"r{number}"} for number in range(64)]
+    many = [policy(f"p{number:05d}", admission=rules) for number in range(bounds.RULES_PER_WORKSPACE_MAX // 64 + 1)]
+    floor = policy("zz", kind="ClusterMemoryPolicy", namespace="", admission=rules)
+    found = verdicts(*many, floor)
+    assert found[floor.key].accepted
+    assert [verdict.problems[0].reason for verdict in found.values() if not verdict.accepted] == ["TooManyRules"] * 2
+
+
+def test_what_costs_too_much_together_is_refused_in_order_of_name():
+    dear = {"when": "candidate.content.matches('a') || candidate.content.matches('b')"}
+    rules = [RULE | dear | {"name": f"r{number}"} for number in range(64)]
+    many = [policy(f"p{number}", admission=rules) for number in range(6)]
+    found = verdicts(*many)
+    refused = [name for (_, _, name), verdict in found.items() if not verdict.accepted]
+    assert refused == ["p4", "p5"]
+    assert found[many[5].key].problems[0].reason == "TooExpensive"
+
+
+def test_globs_of_several_stars_are_counted():
+    many = [policy(f"p{number:04d}", selector={"domains": [f"*a*{n}" for n in range(64)]}) for number in range(64)]
+    reasons = [verdict.problems[0].reason for verdict in verdicts(*many).values() if not verdict.accepted]
+    assert set(reasons) == {"TooExpensive"}
+    simple = [policy(f"p{number:04d}", selector={"domains": [f"a{n}/*" for n in range(64)]}) for number in range(64)]
+    assert all(verdict.accepted for verdict in verdicts(*simple).values())
+
+
+def notes(*resources):
+    found = verdicts(*resources)
+    return {name: [note.message for note in verdict.notes] for (_, _, name), verdict in found.items()}
+
+
+def test_policies_that_contradict_are_noted_on_both():
+    found = notes(policy("a", admission=[RULE]), policy("b", admission=[RULE | {"action": "Reject"}]))
+    assert found == {
+        "a": ["MemoryPolicy/b/accept says Reject of some of the same candidates; Reject wins"],
+        "b": ["MemoryPolicy/a/accept says Accept of some of the same candidates; Reject wins"],
+    }
+
+
+def against(**spec):
+    return policy("b", **({"admission": [RULE | {"action": "Reject"}]} | spec))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_noted", "why"),
+    [
+        ({"priority": 1}, {}, False, "another priority is no contradiction but an order"),
+        ({"mode": "Audit"}, {}, False, "an Audit policy contradicts nobody"),
+        ({"active": False}, {}, False, "neither does one that is not active"),
+        ({"selector": {"domains": ["a"]}}, {"selector": {"domains": ["b"]}}, False, "they never meet"),
+        ({"selector": {"domains": ["a/*"]}}, {"selector": {"domains": ["a/**"]}}, True, "a segment is part of a tree"),
+        ({"selector": {"domains": ["a/*"]}}, {"selector": {"domains": ["a/b"]}}, True, "a domain is part of a glob"),
+        ({"selector": {"domains": ["a"]}}, {}, True, "everything holds each domain"),
+        ({"selector": {"roles": ["x"]}}, {"selector": {"roles": ["y"]}}, False, "the same roles are needed"),
+        (
+            {"selector": {"memoryTypes": ["semantic"]}},
+            {"selector": {"memoryTypes": ["working"]}},
+            False,
+            "types differ",
+        ),
+        ({"selector": {"categories": ["p*"]}}, {"selector": {"categories": ["profile"]}}, True, "categories are globs"),
+    ],
+)
+def test_a_contradiction_is_noted_where_a_candidate_proves_it(one, other, is_noted, why):
+    assert bool(notes(policy("a", **one), against(**other))["a"]) is is_noted, why
+
+
+def test_the_same_condition_contradicts_and_another_does_not():
+    accept = RULE | {"when": "candidate.is_sensitive"}
+    same = accept | {"action": "Reject"}
+    other = {"name": "x", "when": "!candidate.is_sensitive", "action": "Reject"}
+    assert notes(policy("a", admission=[accept]), policy("b", admission=[same]))["a"]
+    assert not notes(policy("a", admission=[accept]), policy("b", admission=[other]))["a"]
+
+
+def test_the_same_structured_condition_contradicts():
+    accept = RULE | {"where": {"confidence": {"gte": 0.8}}}
+    assert notes(policy("a", admission=[accept]), policy("b", admission=[accept | {"action": "Reject"}]))["a"]
+
+
+def test_floor_and_workspace_do_not_contradict():
+    floor = policy("a", kind="ClusterMemoryPolicy", namespace="", admission=[RULE | {"action": "Reject"}])
+    assert notes(floor, policy("b")) == {"a": [], "b": []}

@@ -6,14 +6,17 @@ import time
 import pytest
 
 from corpora import ordinary, poison
+from memwarden_policy.model import SourceKind
 from memwarden_policy.redaction import sanitize_server_write
 from memwarden_policy.screening import Context, Risk, SignalKind, Verdict, judge, screen
 from memwarden_policy.screening.screen import (
     BURST_FEW,
     BURST_MANY,
+    CARRIED,
     SENTENCES,
     SIMILAR_FEW,
     SIMILAR_MANY,
+    SPOKEN,
     TEXT_LENGTH_MAX,
 )
 
@@ -159,6 +162,11 @@ def test_the_table_of_verdicts(source, trusted, low, medium, high):
 def test_more_risk_never_frees_a_text(source, trusted):
     verdicts = [judge(risk, source, trusted) for risk in (Risk.LOW, Risk.MEDIUM, Risk.HIGH)]
     assert verdicts == sorted(verdicts, key=[Verdict.KEEP, Verdict.QUARANTINE].index)
+
+
+def test_the_sources_are_those_of_the_policies():
+    assert {source.value for source in SourceKind} | {"attachment"} >= CARRIED | SPOKEN
+    assert judge(Risk.HIGH, SourceKind.USER_STATED, trusted=True) is Verdict.KEEP
 
 
 def test_orders_in_ordinary_texts_are_seen():

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from memwarden import checking, reports, testing
-from memwarden.files import NothingToReadError, find, read_sources
+from memwarden.files import Found, NothingToReadError, find, read_sources
 
 FILES = click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, allow_dash=True))
 
@@ -24,7 +24,7 @@ def main() -> None:
 def check(files: tuple[Path, ...], output: str) -> None:
     """Judge the Memwarden resources in FILES: YAML files, folders, or - for standard input.
 
-    Other resources in the same files are skipped.
+    Resources of other groups and files of cases are skipped.
     """
     report = checking.check(read_sources(_found(files)))
     click.echo(reports.check_as_json(report) if output == "json" else reports.check_as_text(report))
@@ -45,7 +45,7 @@ def test(files: tuple[Path, ...], output: str) -> None:
     sys.exit(0 if report.is_in_order else 1)
 
 
-def _found(files: tuple[Path, ...]) -> list[Path]:
+def _found(files: tuple[Path, ...]) -> list[Found]:
     try:
         return find(files)
     except NothingToReadError as error:

@@ -138,10 +138,14 @@ def assemble(settings: Settings, lease: Lease) -> Parts:
 
 async def _first_pass(parts: Parts, ended: asyncio.Event) -> None:
     """Wait until everything that the first LIST showed was tried once, or it takes too long to wait any longer."""
+    # Without a LIST our resources are perhaps not installed yet, and kopf would never watch what is not there.
+    await _either(parts.sweeper.swept, ended)
     deadline = asyncio.get_running_loop().time() + FIRST_PASS_SECONDS
-    while asyncio.get_running_loop().time() < deadline and not ended.is_set():
-        if parts.sweeper.has_swept and parts.queue.is_quiet():
-            return
+
+    def is_over() -> bool:
+        return parts.queue.is_quiet() or ended.is_set() or asyncio.get_running_loop().time() > deadline
+
+    while not is_over():  # noqa: ASYNC110  (once in a process's life; an event would have to be set in many places)
         await asyncio.sleep(POLL_SECONDS)
 
 
@@ -149,6 +153,8 @@ async def _watch(parts: Parts, health: probes.Health, ended: asyncio.Event, stop
     # Thousands of statuses that a first pass writes would all come back as events. What changes meanwhile is in the
     # LIST that kopf begins with; what is deleted meanwhile is found by another sweep.
     await _first_pass(parts, ended)
+    if ended.is_set():
+        return
     health.sweep_is_over()
     asyncio.get_running_loop().call_later(WATCHES_SECONDS, parts.sweeper.wanted.set)
 
@@ -171,6 +177,16 @@ def _listen(stop: asyncio.Event) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
+
+
+async def _either(*events: asyncio.Event) -> None:
+    """Wait for the first of the events."""
+    waiting = [asyncio.create_task(each.wait()) for each in events]
+    try:
+        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in waiting:
+            task.cancel()
 
 
 async def _unless(stop: asyncio.Event, work: Coroutine[Any, Any, None]) -> bool:

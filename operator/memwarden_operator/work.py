@@ -54,7 +54,9 @@ class Queue:
     _is_stopped: bool = False
 
     def __len__(self) -> int:
-        return len(self._due)
+        """Return how many keys wait for work or for another attempt; those that wait for a date are not counted."""
+        now = self.clock()
+        return sum(1 for key, due in self._due.items() if due <= now or key in self._failures)
 
     @property
     def retrying(self) -> frozenset[Key]:

@@ -8,6 +8,7 @@ from memwarden_policy.redaction.model import (
     SanitizedValue,
     TextTooLongError,
     ValueTooDeepError,
+    skips,
 )
 from memwarden_policy.redaction.registry import CustomRule, Registry
 from memwarden_policy.redaction.sanitise import sanitize_server_write, sanitize_value
@@ -24,4 +25,5 @@ __all__ = [
     "ValueTooDeepError",
     "sanitize_server_write",
     "sanitize_value",
+    "skips",
 ]

@@ -1,7 +1,7 @@
 """One pass over a text that says where rules should look: by hyperscan, or by RE2 where its wheel is missing."""
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol
 
 import re2
@@ -34,21 +34,19 @@ class Finder(Protocol):
         ...
 
 
-class HyperscanFinder:
-    """All expressions as one automaton."""
+class _Automaton:
+    """All expressions as one automaton, which any number of threads may use."""
 
-    def __init__(self, leads: Sequence[Lead], gates: Sequence[str]) -> None:
+    def __init__(self, expressions: Sequence[str], flags: Sequence[int]) -> None:
         self._database = hyperscan.Database()
-        flags = [hyperscan.HS_FLAG_CASELESS if lead.caseless else 0 for lead in leads]
-        gated = hyperscan.HS_FLAG_SINGLEMATCH | hyperscan.HS_FLAG_PREFILTER
         self._database.compile(
-            expressions=[*(lead.expression.encode() for lead in leads), *(gate.encode() for gate in gates)],
-            ids=list(range(len(leads) + len(gates))),
-            flags=flags + [gated] * len(gates),
+            expressions=[expression.encode() for expression in expressions],
+            ids=list(range(len(expressions))),
+            flags=list(flags),
         )
         self._local = threading.local()
 
-    def find(self, data: bytes) -> list[Hit]:
+    def hits(self, data: bytes) -> list[Hit]:
         hits: list[Hit] = []
 
         def note(index: int, _start: int, end: int, _flags: int, _context: object) -> bool:
@@ -59,7 +57,6 @@ class HyperscanFinder:
             self._database.scan(data, note, scratch=self._scratch())
         except hyperscan.ScanTerminated:
             raise TooManyHits from None
-        hits.sort()
         return hits
 
     def _scratch(self) -> "hyperscan.Scratch":
@@ -68,6 +65,18 @@ class HyperscanFinder:
             self._local.scratch = hyperscan.Scratch(self._database)
         scratch: hyperscan.Scratch = self._local.scratch
         return scratch
+
+
+class HyperscanFinder:
+    """Leads and gates in one pass."""
+
+    def __init__(self, leads: Sequence[Lead], gates: Sequence[str]) -> None:
+        gated = hyperscan.HS_FLAG_SINGLEMATCH | hyperscan.HS_FLAG_PREFILTER
+        flags = [hyperscan.HS_FLAG_CASELESS if lead.caseless else 0 for lead in leads]
+        self._automaton = _Automaton([*(lead.expression for lead in leads), *gates], flags + [gated] * len(gates))
+
+    def find(self, data: bytes) -> list[Hit]:
+        return sorted(self._automaton.hits(data))
 
 
 class Re2Finder:
@@ -123,3 +132,12 @@ def quiet() -> re2.Options:
 def finder(leads: Sequence[Lead], gates: Sequence[str]) -> Finder:
     """Compile the quickest finder there is on this platform."""
     return HyperscanFinder(leads, gates) if HYPERSCAN_IS_THERE else Re2Finder(leads, gates)
+
+
+def likely(expressions: Sequence[str]) -> Callable[[bytes], Iterable[int]]:
+    """Return a question to a text in UTF-8: which of the expressions may occur in it? Those left out do not."""
+    if not HYPERSCAN_IS_THERE:
+        return lambda _: range(len(expressions))
+    flags = hyperscan.HS_FLAG_UTF8 | hyperscan.HS_FLAG_SINGLEMATCH | hyperscan.HS_FLAG_PREFILTER
+    automaton = _Automaton(expressions, [flags] * len(expressions))
+    return lambda data: (index for _, index in automaton.hits(data))

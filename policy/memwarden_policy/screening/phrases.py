@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import re2
 
+from memwarden_policy.redaction import finders
 from memwarden_policy.screening.model import SignalKind
 
 TAKE_BACK = (
@@ -88,7 +89,14 @@ PHRASES: dict[SignalKind, tuple[str, ...]] = {
 }
 
 
-def search(kind: SignalKind) -> Callable[[bytes], bool]:
-    """Return a question to a text in lower case, answered in time linear in it: does it hold such a phrase?"""
-    expressions = [re2.compile(phrase.encode()) for phrase in PHRASES[kind]]
-    return lambda text: any(expression.search(text) for expression in expressions)
+def search() -> Callable[[bytes], set[SignalKind]]:
+    """Return a question to a text in lower case, answered in time linear in it: which kinds of phrases does it hold?"""
+    together = [(kind, phrase) for kind, phrases in PHRASES.items() for phrase in phrases]
+    likely = finders.likely([phrase for _, phrase in together])
+    confirming = [(kind, re2.compile(phrase.encode())) for kind, phrase in together]
+
+    def kinds_in(text: bytes) -> set[SignalKind]:
+        asked = (confirming[index] for index in likely(text))
+        return {kind for kind, expression in asked if expression.search(text)}
+
+    return kinds_in

@@ -37,6 +37,7 @@ SENTENCES = {
     SignalKind.DEFERRED: "Words of a tool, file or page ask to be remembered for later.",
     SignalKind.IDENTITY_CHANGE: "The text says that somebody is, or has become, a person with more rights.",
 }
+IN_ORDER = tuple(phrases.PHRASES)
 UNTRUSTED_KEEPS = frozenset({Risk.LOW})
 TRUSTED_KEEPS = frozenset({Risk.LOW, Risk.MEDIUM})
 
@@ -78,13 +79,12 @@ def _said(text: str, context: Context) -> Iterator[Weighed]:
 
 
 def _kinds_in(lowered: str) -> list[SignalKind]:
-    data = lowered.encode()
-    return [kind for kind, seen in _searches() if seen(data)]
+    return sorted(_search()(lowered.encode()), key=IN_ORDER.index)
 
 
 @lru_cache(maxsize=1)
-def _searches() -> tuple[tuple[SignalKind, Callable[[bytes], bool]], ...]:
-    return tuple((kind, phrases.search(kind)) for kind in phrases.PHRASES)
+def _search() -> Callable[[bytes], set[SignalKind]]:
+    return phrases.search()
 
 
 def _hidden(text: str) -> Iterator[Weighed]:

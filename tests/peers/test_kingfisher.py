@@ -13,6 +13,8 @@ from memwarden_policy.redaction import sanitize_server_write
 WHEEL = "kingfisher-bin==2.14.0"
 TEXTS = 330
 FINDINGS_MIN = 100
+INSTALL_SECONDS_MAX = 120
+SCAN_SECONDS_MAX = 180
 
 
 @pytest.fixture(scope="module")
@@ -20,8 +22,10 @@ def kingfisher(tmp_path_factory):
     folder = tmp_path_factory.mktemp("kingfisher")
     venv.create(folder, with_pip=True)
     install = [folder / "bin/python", "-m", "pip", "install", "--quiet", WHEEL]
-    if subprocess.run(install, capture_output=True).returncode:
-        pytest.skip(f"{WHEEL} cannot be installed here")
+    try:
+        subprocess.run(install, capture_output=True, check=True, timeout=INSTALL_SECONDS_MAX)
+    except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
+        pytest.skip(f"{WHEEL} cannot be installed here: {type(error).__name__}")
     return folder / "bin/kingfisher"
 
 
@@ -40,7 +44,7 @@ def scan(kingfisher, folder):
         "--no-update-check",
         "--no-rule-cache",
     ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=SCAN_SECONDS_MAX)
     found = []
     for line in done.stdout.splitlines():
         if line.startswith("{") and "finding" in (row := json.loads(line)):

@@ -104,6 +104,11 @@ def parse(
     except RecursionError as error:
         raise ProblemError(Kind.BAD_REQUEST, f"the body is nested deeper than {DEPTH_MAX}") from error
     _check(value, check_text=check_text)
+    return shaped(value, shape)
+
+
+def shaped(value: object, shape: type[Shape]) -> Shape:
+    """Return the value as the shape; raises ProblemError, which holds nothing of it, where it has another."""
     try:
         return shape.model_validate(value)
     except ValidationError as error:

@@ -5,6 +5,9 @@ from collections.abc import Iterable
 from prometheus_client import Counter, Gauge, Histogram
 
 from memwarden_policy.model import Action
+from memwarden_policy.redaction import Redaction
+from memwarden_policy.screening import Screened
+from memwarden_service import care
 
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 STATUS_CLASSES = ("2xx", "3xx", "4xx", "5xx")
@@ -15,6 +18,8 @@ REQUESTS = Counter("memwarden_requests_total", "Requests answered", ["route", "s
 REQUEST_SECONDS = Histogram("memwarden_request_seconds", "Time to answer", ["route"], buckets=SECONDS)
 DECISIONS = Counter("memwarden_decisions_total", "Proposals decided and recorded", ["action"])
 REPEATS = Counter("memwarden_repeated_proposals_total", "Proposals that were there already")
+REDACTIONS = Counter("memwarden_redactions_total", "Secrets cut out of recorded proposals", ["kind"])
+SIGNALS = Counter("memwarden_screening_signals_total", "Worries about recorded proposals", ["signal"])
 REVIEWS = Counter("memwarden_reviews_total", "Candidates reviewed by a person", ["outcome"])
 REFUSED_CREDENTIALS = Counter("memwarden_refused_credentials_total", "Credentials refused", ["credential"])
 UNREVIEWED_TOKENS = Counter(
@@ -40,3 +45,19 @@ def start(routes: Iterable[str]) -> None:
         RULESET_PUTS.labels(outcome)
     for credential in CREDENTIALS:
         REFUSED_CREDENTIALS.labels(credential)
+    _start_care()
+
+
+def _start_care() -> None:
+    for kind in care.kinds():
+        REDACTIONS.labels(kind)
+    for signal in care.signals():
+        SIGNALS.labels(signal)
+
+
+def cared(redactions: Iterable[Redaction], seen: Screened) -> None:
+    """Count what was cut out of a proposal and what worried about it."""
+    for each in redactions:
+        REDACTIONS.labels(each.kind).inc(each.count)
+    for signal in seen.signals:
+        SIGNALS.labels(signal.kind.value).inc()

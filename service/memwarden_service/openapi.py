@@ -28,6 +28,7 @@ PROBLEM = {
         },
         "decision": {"type": "string", "format": "uuid"},
         "rules": {"type": "array", "items": {"type": "string"}},
+        "redactions": {"type": "array", "items": {"$ref": REF.format(model="Redacted")}},
         "request_id": {"type": "string"},
     },
 }

@@ -103,12 +103,20 @@ class Proposal(Strict):
     observed_at: Moment | None = None
 
 
+class Redacted(BaseModel):
+    """What was cut out of a proposal before anything else: never the secret."""
+
+    kind: str
+    count: int
+
+
 class Written(BaseModel):
     """The answer to a proposal that was taken."""
 
     id: UUID
     status: Literal["confirmed", "held"]
     decision: UUID
+    redactions: list[Redacted]
 
 
 class Memory(BaseModel):

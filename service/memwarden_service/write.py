@@ -13,7 +13,10 @@ from uuid6 import uuid7
 from memwarden_policy.confidence import rounded, seed
 from memwarden_policy.decide import decide
 from memwarden_policy.model import Access, Action, Candidate, Decision
-from memwarden_service import bodies, metrics
+from memwarden_policy.redaction import Redaction
+from memwarden_policy.screened import BUILTIN, at_least, quarantined, withheld
+from memwarden_policy.screening import Screened
+from memwarden_service import bodies, care, metrics
 from memwarden_service.authenticate import Authenticator
 from memwarden_service.database import Database, acts, at_once, foresee
 from memwarden_service.digests import keyed
@@ -47,6 +50,8 @@ class Draft:
     subject: Subject = field(init=False)
     body: bytes = field(init=False)
     proposal: Proposal = field(init=False)
+    redactions: tuple[Redaction, ...] = field(init=False)
+    screened: Screened = field(init=False)
     intake: dict[str, bytes] = field(init=False)  # Keys by scope: the content, and the event where one is named.
     idempotency_key: str | None = field(init=False, default=None)  # None: the caller sent none.
     candidate: Candidate = field(init=False)
@@ -77,6 +82,17 @@ async def bound(_: Writing, draft: Draft) -> None:
 async def sanitise(_: Writing, draft: Draft) -> None:
     """Strict JSON, Unicode NFC, no NUL, no half characters."""
     draft.proposal = bodies.parse(draft.body, Proposal)
+
+
+async def redact(_: Writing, draft: Draft) -> None:
+    """Cut secrets out: from here on nobody sees them."""
+    draft.proposal, draft.redactions = care.redact(draft.proposal)
+
+
+async def screen(_: Writing, draft: Draft) -> None:
+    """Look for orders to agents, hidden text and false claims."""
+    subject = draft.subject
+    draft.screened = care.screened(draft.proposal, subject.on_behalf_of or subject.caller.principal)
 
 
 async def dedupe(writing: Writing, draft: Draft) -> None:
@@ -121,9 +137,19 @@ async def judge(picture: Picture, draft: Draft) -> None:
         observed_at=proposal.observed_at or picture.now,
     )
     draft.decision = decide(picture.in_force.ruleset, draft.candidate, picture.caller, picture.now)
+    quarantine = quarantined(draft.screened, proposal.source, picture.rights.may_claim)
+    for outcome in filter(None, (withheld(draft.redactions), quarantine)):
+        draft.decision = at_least(draft.decision, outcome)
 
 
-BEFORE: tuple[Callable[[Writing, Draft], Awaitable[None]], ...] = (authenticate, bound, sanitise, dedupe)
+BEFORE: tuple[Callable[[Writing, Draft], Awaitable[None]], ...] = (
+    authenticate,
+    bound,
+    sanitise,
+    redact,
+    screen,
+    dedupe,
+)
 WITHIN: tuple[Callable[[Picture, Draft], Awaitable[None]], ...] = (authorise, judge)
 
 
@@ -131,7 +157,7 @@ async def propose(writing: Writing, request: Request) -> dict[str, Any]:
     """Take a proposal through all stages and record the outcome in one transaction.
 
     Returns:
-        status (confirmed, held or refused), decision, and id where something was taken.
+        status (confirmed, held or refused), decision, redactions, and id where something was taken.
 
     Raises:
         ProblemError: it was not decided.
@@ -176,9 +202,11 @@ def _answer(draft: Draft) -> dict[str, Any]:
             raise ProblemError(Kind.KEY_REUSED)
         case "recorded":
             metrics.DECISIONS.labels(draft.decision.action.value).inc()
+            metrics.cared(draft.redactions, draft.screened)
         case _:
             metrics.REPEATS.inc()
-    return draft.answer
+    # The same body has the same cuts: they need not be stored with the answer.
+    return {**draft.answer, "redactions": [{"kind": each.kind, "count": each.count} for each in draft.redactions]}
 
 
 def _recorded(writing: Writing, picture: Picture, draft: Draft) -> dict[str, Any]:
@@ -215,6 +243,7 @@ def _decision(picture: Picture, draft: Draft, decision_id: UUID, domain: UUID) -
         "action": draft.decision.action,
         "rules": [
             {"rule": rule.address, "action": rule.action, "counted": rule.counted, "failed": rule.failed}
+            | ({"note": rule.note} if rule.policy == BUILTIN and rule.note else {})
             for rule in draft.decision.rules
         ],
         "reason": draft.decision.reason,
@@ -257,6 +286,8 @@ def _row(picture: Picture, draft: Draft, decision_id: UUID, domain: UUID) -> dic
 
 def _entry(picture: Picture, draft: Draft, decision_id: UUID, row: dict[str, Any] | None) -> dict[str, Any]:
     detail: dict[str, Any] = {"action": draft.decision.action, "content": draft.intake["content"].hex()}
+    if draft.redactions:
+        detail["redactions"] = {each.kind: each.count for each in draft.redactions}
     if draft.is_private:
         detail["private"] = True
     if draft.subject.is_unreviewed:

@@ -27,7 +27,7 @@ async def propose_memory(request: Request) -> Response:
     """Propose a memory: 201 it is in force, 202 a person has to look at it, 403 a policy refuses it."""
     answer = await propose(service.of(request).writing, request)
     if answer["status"] == "refused":
-        members = {name: answer[name] for name in ("decision", "rules")}
+        members = {name: answer[name] for name in ("decision", "rules", "redactions")}
         raise ProblemError(Kind.POLICY_REFUSED, answer["reason"], members=members)
     where = {"Location": f"/v1/memories/{answer['id']}"} if answer["status"] == "confirmed" else {}
     return JSONResponse(answer, STATUS[answer["status"]], headers=where)

@@ -1,0 +1,57 @@
+"""What is done with the words of a proposal before anybody decides: secrets cut out, worries written down."""
+
+from typing import cast
+
+from memwarden_policy.model import SourceKind
+from memwarden_policy.redaction import Redaction, Registry, sanitize_server_write, sanitize_value
+from memwarden_policy.screening import Context, Screened, SignalKind, screen
+from memwarden_service import bodies
+from memwarden_service.problems import Fault, Kind, ProblemError
+from memwarden_service.shapes import Proposal
+
+# Fields whose text is not cut: a place, which would become another; words of a fixed list; and the event, of which
+# nothing but a keyed hash is ever kept.
+WHOLE = frozenset({"domain", "source", "memory_type", "source_event_id"})
+CUT = tuple(name for name in Proposal.model_fields if name not in WHOLE)
+UNREADABLE = "unreadable"
+
+
+def kinds() -> tuple[str, ...]:
+    """Return every kind of redaction that can occur."""
+    return (*Registry().kinds(), UNREADABLE)
+
+
+def prepare() -> None:
+    """Compile all that looks at texts, which takes a second or two, so that no write waits for it."""
+    nothing = Proposal(domain="d", content="c", source=SourceKind.REASONING)
+    redact(nothing)
+    screened(nothing, None)
+
+
+def redact(proposal: Proposal) -> tuple[Proposal, tuple[Redaction, ...]]:
+    """Return the proposal without credentials, payment data and one-time codes, and what was cut.
+
+    Raises:
+        ProblemError: the domain holds one, or a text is too long with what stands in place of its secrets.
+    """
+    if sanitize_server_write(proposal.domain).applied:
+        raise ProblemError(Kind.INVALID, faults=[Fault("body.domain", "Credential", "holds a credential")])
+    given = {name: value for name in CUT if (value := getattr(proposal, name))}
+    done = sanitize_value(list(given.values()))
+    if not done.applied:
+        return proposal, ()
+    cut = proposal.model_copy(update=dict(zip(given, cast("list[object]", done.value), strict=True)))
+    bodies.shaped(cut.model_dump(mode="json"), Proposal)
+    return cut, done.redactions
+
+
+def screened(proposal: Proposal, principal: str | None) -> Screened:
+    """Return what worries about the words of a proposal, and about how they arrive."""
+    words = (proposal.content, proposal.topic, proposal.category, *proposal.tags, proposal.source_uri or "")
+    context = Context(source=proposal.source, principal=principal, about=proposal.about)
+    return screen("\n".join(filter(None, words)), context)
+
+
+def signals() -> tuple[str, ...]:
+    """Return every kind of signal that can occur."""
+    return tuple(kind.value for kind in SignalKind)

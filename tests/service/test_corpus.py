@@ -35,6 +35,15 @@ CASES = [
 ]
 
 
+KNOWN = (
+    "insert into memwarden.domain values (%(workspace)s, %(domain)s, %(name)s)",
+    """insert into memwarden.decision values (%(workspace)s, %(domain)s, %(domain)s, null, 'x', null, 'Accept', '[]',
+      '', 1, sha256('x'), now())""",
+    """insert into memwarden.memory values (%(workspace)s, %(domain)s, %(domain)s, null, null, '', 'semantic', '',
+      'text', 'imported', null, 0.5, false, '{}', now(), 'x', null, false, now(), %(domain)s, 1, null, now())""",
+)
+
+
 class World:
     """A service and a database of the corpus' own, since it names its workspaces itself."""
 
@@ -65,7 +74,7 @@ class World:
     def rows(self, suite):
         with self.engine.connect() as connection:
             row = connection.execute(READ_RULESET, {"workspace": self.operator.uids[suite.workspace]}).one()
-        return Rows(workspace=row.name, revision=row.revision, digest=row.digest, store=row.store, objects=row.objects)
+        return Rows(**{"workspace" if name == "name" else name: value for name, value in row._asdict().items()})
 
     def client(self, suite, caller):
         """Return a client that is the caller of a case."""
@@ -78,12 +87,13 @@ class World:
         return self.running.client(self.cluster.token(*caller.actor_name.split("/")), **headers)
 
     def know(self, suite, domains) -> None:
-        """Make domains known, so that whoami speaks of them."""
+        """Make domains known by a shared memory in each, so that whoami speaks of them."""
         with self.database.admin(autocommit=True) as admin:
             for domain in domains:
                 workspace = uuid.UUID(self.operator.uids[suite.workspace])
-                values = (workspace, domain_id(workspace, domain), domain)
-                admin.execute("insert into memwarden.domain values (%s, %s, %s)", values)
+                values = {"workspace": workspace, "domain": domain_id(workspace, domain), "name": domain}
+                for statement in KNOWN:
+                    admin.execute(statement, values)
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from typing import Final
 from cel_expr_python import cel
 
 from memwarden_policy import attributes, bounds, subset, syntax
-from memwarden_policy.attributes import Facts, Type
+from memwarden_policy.attributes import Facts, Matter, Type
 from memwarden_policy.nearest import nearest
 
 EXPRESSIONS_CACHED_MAX = 20_000
@@ -22,6 +22,7 @@ MESSAGE_LENGTH_MAX = 500
 ENGINE_TYPES: Final = {
     Type.STRING: cel.Type.STRING,
     Type.BOOL: cel.Type.BOOL,
+    Type.INT: cel.Type.INT,
     Type.DOUBLE: cel.Type.DOUBLE,
     Type.TIMESTAMP: cel.Type.TIMESTAMP,
     Type.STRINGS: cel.Type.List(cel.Type.STRING),
@@ -88,9 +89,11 @@ class Activation:
 
 
 def _prepare(facts: Facts) -> cel.Activation | Failure:
-    values = {each.name: _engine_value(each.type, each.read(facts)) for each in attributes.ATTRIBUTES}
+    values = {
+        each.name: _engine_value(each.type, each.read(facts)) for each in attributes.TABLES[facts.matter].attributes
+    }
     try:
-        return LANGUAGE.environment.Activation(values)
+        return LANGUAGES[facts.matter].environment.Activation(values)
     except ENGINE_ERRORS as error:
         return Failure(_one_line(str(error)))
 
@@ -169,13 +172,16 @@ class Language:
         return Fault("UnknownAttribute", f"{where}unknown name `{name}`{nearest(name, sorted(known))}")
 
 
-LANGUAGE: Final = Language({each.name: ENGINE_TYPES[each.type] for each in attributes.ATTRIBUTES})
+LANGUAGES: Final = {
+    matter: Language({each.name: ENGINE_TYPES[each.type] for each in table.attributes})
+    for matter, table in attributes.TABLES.items()
+}
 
 
 @lru_cache(maxsize=EXPRESSIONS_CACHED_MAX)
-def compiled(text: str) -> Expression | Fault:
+def compiled(text: str, matter: Matter = Matter.CANDIDATE) -> Expression | Fault:
     """Compile a condition, or say what is wrong with it, with line, column and the nearest known name."""
-    program = LANGUAGE.compile(text)
+    program = LANGUAGES[matter].compile(text)
     if isinstance(program, Fault):
         return program
     gives = program.engine.return_type()

@@ -39,7 +39,7 @@ ONE = [{"kind": "ServiceAccount", "name": "agent"}]
 BAD = [
     # what is wrong, where, the reason
     (policy(priorty=1), "spec.priorty", "UnknownField"),
-    (policy(recall=[]), "spec.recall", "UnknownField"),
+    (policy(guidance=[]), "spec.guidance", "UnknownField"),
     (policy(priority="high"), "spec.priority", "InvalidType"),
     (policy(priority=True), "spec.priority", "InvalidType"),
     (policy(priority=1.5), "spec.priority", "InvalidType"),

@@ -25,8 +25,20 @@ def words(attribute):
 
 
 def test_the_table_of_attributes_is_that_of_the_code():
-    expected = [f"| `{each.name}` | {each.type} | {each.meaning}{words(each)} |" for each in attributes.ATTRIBUTES]
+    everything = attributes.TABLES[attributes.Matter.CANDIDATE].attributes
+    expected = [f"| `{each.name}` | {each.type} | {each.meaning}{words(each)} |" for each in everything]
     assert table("attributes") == expected
+
+
+def test_the_table_of_attributes_of_memories_is_that_of_the_code():
+    tables = {matter: table.by_short_name for matter, table in attributes.TABLES.items()}
+    own = [
+        each
+        for name, each in tables[attributes.Matter.MEMORY].items()
+        if name not in tables[attributes.Matter.CANDIDATE]
+    ]
+    expected = [f"| `{each.name}` | {each.type} | {each.meaning}{words(each)} |" for each in own]
+    assert table("attributes of memories") == expected
 
 
 BOUNDS = [

@@ -4,7 +4,6 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
-from fastapi.routing import APIRoute
 from psycopg import errors as database_errors
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
@@ -12,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from memwarden_service import bodies
+from memwarden_service import bodies, openapi
 from memwarden_service.problems import MEDIA_TYPE, Kind, ProblemError, document, headers
 from memwarden_service.routes import admin, candidates, memories, oversight
 from memwarden_service.service import Service
@@ -47,8 +46,8 @@ def build(service: Service | None) -> FastAPI:
 
 def routes(app: FastAPI) -> list[str]:
     """Return every route as metrics name it."""
-    found = [route for route in app.routes if isinstance(route, APIRoute)]
-    return sorted(f"{method} {route.path}" for route in found for method in route.methods or ())
+    paths = openapi.document(app)["paths"]
+    return sorted(f"{method.upper()} {path}" for path, methods in paths.items() for method in methods)
 
 
 def render(request: Request, problem: ProblemError) -> Response:

@@ -10,7 +10,8 @@ from memwarden_policy.bounds import PERSON_LENGTH_MAX
 from memwarden_policy.model import ActorKind, Caller
 from memwarden_service import keys, metrics
 from memwarden_service.cluster import ClusterUnavailableError
-from memwarden_service.database import Database, Subject, find_key
+from memwarden_service.database import Database, find_key
+from memwarden_service.picture import Subject
 from memwarden_service.problems import Kind, ProblemError, hidden
 from memwarden_service.settings import AGENT_AUDIENCE, Settings
 from memwarden_service.text import is_clean, normalised

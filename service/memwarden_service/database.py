@@ -7,9 +7,8 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
-from uuid import UUID, uuid5
+from uuid import UUID
 
 import psycopg
 from sqlalchemy import QueuePool, Row, TextClause, text
@@ -17,8 +16,8 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from memwarden_policy.access import Rights, rights
-from memwarden_policy.model import Access, Caller
+from memwarden_policy.model import Access
+from memwarden_service.picture import LEVELS, NOBODY, Picture, Subject, picture_of, settings_for, settings_in
 from memwarden_service.problems import Fault, Kind, ProblemError, hidden
 from memwarden_service.rulesets import READ_RULESET, InForce, Rows, Rulesets
 
@@ -28,11 +27,9 @@ CONNECT_SECONDS = 5
 DOMAIN_IDS_MAX = 1_000
 DOMAINS_READ_MAX = 10_000
 PLACES_MAX = 10_000
-LEVELS = (Access.READ, Access.WRITE, Access.ADMIN)
 RULESET_TRIES_MAX = 8
 LISTEN_RETRY_SECONDS = 2.0
 CHANNEL = "memwarden_ruleset"
-NOBODY = ""
 
 RESOLVE = text("select e.workspace_id, e.revision from memwarden.resolve(:name) e")
 ENTER = text("""
@@ -64,29 +61,6 @@ DOMAINS = text(
 )
 FIND_KEY = text("select workspace, name, person, hash, expires_at from memwarden.find_key(:id)")
 SCHEMA_VERSION = text("select version_num from memwarden.alembic_version")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
-    """Who calls, and where they want to be."""
-
-    caller: Caller
-    workspace: str
-    is_at_home: bool  # False: the workspace is another than the credential's own.
-    on_behalf_of: str | None = None  # None: nobody was named.
-    is_unreviewed: bool = False  # True: the API server could not be asked whether the token still holds.
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Picture:
-    """What a subject may do in a workspace, at one revision."""
-
-    subject: Subject
-    workspace_id: UUID
-    in_force: InForce
-    rights: Rights
-    caller: Caller
-    now: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,7 +150,7 @@ async def acting_as(
                 raise hidden()
             in_force = database.rulesets.get(entered.workspace_id, entered.revision)
             if in_force is not None:
-                picture = _picture(entered.workspace_id, in_force, subject)
+                picture = picture_of(entered.workspace_id, in_force, subject)
                 acting = Acting(connection=connection, **_fields(picture))
                 await connection.execute(TAKE_UP, await _settings(acting, domain, level))
                 yield acting
@@ -206,8 +180,11 @@ async def foresee(database: Database, subject: Subject, *, is_fresh: bool) -> Pi
         place = (row.workspace_id, row.revision)
     workspace, revision = place
     in_force = database.rulesets.get(workspace, revision) or await database.in_force(workspace)
+    if in_force.revision < revision:
+        # Somebody's reading was under way that began before the change.
+        in_force = await database.in_force(workspace)
     database.saw(subject.workspace, (workspace, in_force.revision))
-    return _picture(workspace, in_force, subject)
+    return picture_of(workspace, in_force, subject)
 
 
 async def at_once(
@@ -226,7 +203,7 @@ async def at_once(
         its answer; None: the workspace is no longer what the picture shows, and nothing was done.
     """
     values = {
-        **_settings_in(picture, domain),
+        **settings_in(picture, domain),
         "name": picture.subject.workspace,
         "workspace": picture.workspace_id,
         "revision": picture.in_force.revision,
@@ -279,21 +256,10 @@ async def warm(database: Database, log: logging.Logger) -> None:
             await asyncio.sleep(LISTEN_RETRY_SECONDS)
 
 
-def domain_id(workspace: UUID, name: str) -> UUID:
-    """Return the id of a domain: it follows from workspace and name, so that nothing must be looked up."""
-    return uuid5(workspace, name)
-
-
 async def known_domains(connection: AsyncConnection, workspace: UUID, limit: int = DOMAIN_IDS_MAX) -> dict[str, UUID]:
     """Return the domains that hold or held something, one more than `limit` at most."""
     rows = await connection.execute(DOMAINS, {"workspace": workspace, "limit": limit + 1})
     return {row.name: row.id for row in rows}
-
-
-def _picture(workspace: UUID, in_force: InForce, subject: Subject) -> Picture:
-    now = datetime.now(UTC)
-    held, caller = _rights(in_force, subject, now)
-    return Picture(subject=subject, workspace_id=workspace, in_force=in_force, rights=held, caller=caller, now=now)
 
 
 def _fields(picture: Picture) -> dict[str, Any]:
@@ -302,27 +268,9 @@ def _fields(picture: Picture) -> dict[str, Any]:
 
 async def _settings(acting: Acting, domain: str | None, level: Access) -> dict[str, str]:
     if domain is not None:
-        return _settings_in(acting, domain)
+        return settings_in(acting, domain)
     span = await _span(acting, level)
-    return _told(acting.caller, {each: span if level >= each else NOBODY for each in LEVELS})
-
-
-def _settings_in(picture: Picture, domain: str) -> dict[str, str]:
-    one = "{" + str(domain_id(picture.workspace_id, domain)) + "}"
-    access = picture.rights.access(domain)
-    return _told(picture.caller, {each: one if access >= each else NOBODY for each in LEVELS})
-
-
-def _told(caller: Caller, spans: dict[Access, str]) -> dict[str, str]:
-    """Return the settings that row-level security reads. Only a person administers."""
-    person = caller.principal if caller.is_person else None
-    return {
-        "principal": caller.principal or NOBODY,
-        "person": person or NOBODY,
-        "readable": spans[Access.READ],
-        "writable": spans[Access.WRITE],
-        "administered": spans[Access.ADMIN] if person else NOBODY,
-    }
+    return settings_for(acting.caller, {each: span if level >= each else NOBODY for each in LEVELS})
 
 
 async def _span(acting: Acting, level: Access) -> str:
@@ -335,22 +283,3 @@ async def _span(acting: Acting, level: Access) -> str:
         fault = Fault("query.domain", "TooManyDomains", "these are too many domains for one request: name one")
         raise ProblemError(Kind.INVALID, faults=[fault])
     return "{" + ",".join(covered) + "}" if covered else NOBODY
-
-
-def _rights(in_force: InForce, subject: Subject, now: datetime) -> tuple[Rights, Caller]:
-    caller = subject.caller
-    held = _rights_of(in_force, caller, subject, now)
-    if not subject.is_at_home and not (held.has_any or held.on_behalf_of):
-        raise hidden()
-    if subject.on_behalf_of is None:
-        return held, caller
-    if not held.may_act_for(subject.on_behalf_of):
-        raise ProblemError(Kind.FORBIDDEN, "no grant lets this caller act on behalf of that person")
-    caller = dataclasses.replace(caller, principal=subject.on_behalf_of)
-    return _rights_of(in_force, caller, subject, now), caller
-
-
-def _rights_of(in_force: InForce, caller: Caller, subject: Subject, now: datetime) -> Rights:
-    held = rights(in_force.ruleset, caller, now)
-    # Open reads are for those at home: a key of another workspace has to be granted what it reads.
-    return held if subject.is_at_home else dataclasses.replace(held, reads_openly=False)

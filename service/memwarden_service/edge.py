@@ -15,6 +15,8 @@ from memwarden_service import metrics
 from memwarden_service.problems import MEDIA_TYPE, Kind, ProblemError, document, headers
 
 REQUEST_SECONDS_MAX = 15.0
+ADMIN_SECONDS_MAX = 60.0  # A ruleset of ten thousand rules is compiled within it.
+ADMIN_PREFIX = "/admin/"
 SECURITY_HEADERS = (
     (b"cache-control", b"no-store"),
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
@@ -37,9 +39,8 @@ class Answer:
 class Edge:
     """Wraps the application."""
 
-    def __init__(self, app: ASGIApp, seconds_max: float = REQUEST_SECONDS_MAX) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._seconds_max = seconds_max
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request; everything that is no request is the application's."""
@@ -62,8 +63,9 @@ class Edge:
             _note(scope, answer)
 
     async def _within_time(self, scope: Scope, receive: Receive, send: Send, answer: Answer) -> None:
+        seconds = ADMIN_SECONDS_MAX if scope["path"].startswith(ADMIN_PREFIX) else REQUEST_SECONDS_MAX
         try:
-            async with asyncio.timeout(self._seconds_max):
+            async with asyncio.timeout(seconds):
                 await self._app(scope, receive, send)
         except TimeoutError:
             if answer.status == 0:

@@ -6,7 +6,7 @@ from fastapi import Depends
 from starlette.requests import Request
 
 from memwarden_service import service
-from memwarden_service.database import Subject
+from memwarden_service.picture import Subject
 
 
 async def _subject(request: Request) -> Subject:

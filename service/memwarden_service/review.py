@@ -8,7 +8,8 @@ from sqlalchemy import Row, text
 from memwarden_policy.access import Rights
 from memwarden_policy.model import Access, Caller
 from memwarden_service import journal, metrics, reading
-from memwarden_service.database import Acting, Database, Subject, acting_as
+from memwarden_service.database import Acting, Database, acting_as
+from memwarden_service.picture import Subject
 from memwarden_service.problems import Kind, ProblemError, hidden
 
 REVIEW = text("select memwarden.review(:id, :confirmed_by, cast(:entry as jsonb))")

@@ -6,9 +6,10 @@ from starlette.requests import Request
 
 from memwarden_service.authenticate import Authenticator
 from memwarden_service.cluster import Cluster
-from memwarden_service.database import Database, Subject
+from memwarden_service.database import Database
 from memwarden_service.migrate import sqlalchemy_url
 from memwarden_service.pages import Cursors
+from memwarden_service.picture import Subject
 from memwarden_service.settings import Settings
 from memwarden_service.tokens import Tokens
 from memwarden_service.write import Writing

@@ -40,9 +40,8 @@ async def find(database: Database, name: str) -> UUID:
     return found
 
 
-async def state(database: Database, name: str) -> RulesetState:
+async def state(database: Database, name: str, workspace: UUID) -> RulesetState:
     """Return what is in force in a workspace, with the verdict on each object, at one revision."""
-    workspace = await find(database, name)
     for _ in range(READ_TRIES_MAX):
         async with acting_as_operator(database, workspace) as connection:
             rows = list(await connection.execute(OBJECTS, {"workspace": workspace}))

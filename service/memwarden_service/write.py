@@ -15,8 +15,9 @@ from memwarden_policy.decide import decide
 from memwarden_policy.model import Access, Action, Candidate, Decision
 from memwarden_service import bodies, metrics
 from memwarden_service.authenticate import Authenticator
-from memwarden_service.database import Database, Picture, Subject, acts, at_once, domain_id, foresee
+from memwarden_service.database import Database, acts, at_once, foresee
 from memwarden_service.digests import keyed
+from memwarden_service.picture import Picture, Subject, domain_id
 from memwarden_service.problems import Fault, Kind, ProblemError, hidden
 from memwarden_service.shapes import Proposal
 from memwarden_service.text import is_clean

@@ -11,7 +11,7 @@ from memwarden_policy import casefiles, corpus
 from memwarden_policy.access import rights
 from memwarden_policy.decide import decide
 from memwarden_policy.model import Access, ActorKind
-from memwarden_service.database import domain_id
+from memwarden_service.picture import domain_id
 from memwarden_service.rulesets import READ_RULESET, Rows, compiled
 from serving import stack
 

@@ -11,12 +11,13 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from memwarden_policy.model import Access, ActorKind, Caller
 from memwarden_service import database as door
-from memwarden_service.database import Subject, acting_as, acts, at_once, foresee
+from memwarden_service.database import acting_as, acts, at_once, foresee
 from memwarden_service.migrate import sqlalchemy_url
+from memwarden_service.picture import Subject
 from memwarden_service.problems import ProblemError
 from serving import inside, stack
 
-REQUESTS = 3_000
+REQUESTS = 2_000
 CANCELLED, FAILING = 0.6, 0.1
 CONTEXT = text("""
   select current_setting('memwarden.workspace', true) as workspace,

@@ -146,6 +146,7 @@ def start_service(database: Database, cluster: Cluster, where: Path, port: int |
     (where / "hash-key").write_text(HASH_KEY)
     port, metrics_port = port or processes.free_port(), processes.free_port()
     log = where / f"service-{port}.log"
+    log.unlink(missing_ok=True)  # Of one that was killed: it said "ready" too.
     command = [Path(sys.executable).parent / "memwarden-service", "serve"]
     command += ["--database-url-file", where / "url", "--hash-key-file", where / "hash-key"]
     command += ["--store-uid", STORE_UID, "--operator", OPERATOR, "--kubeconfig", cluster.kubeconfig]

@@ -45,14 +45,15 @@ async def put_ruleset(request: Request, operator: Operator, namespace: str) -> R
             Kind.INVALID, faults=[Fault("body.namespace.name", "OtherName", "is not that of the address")]
         )
     await replace(here.database, wanted, body, operator)
-    return JSONResponse((await standing.state(here.database, namespace)).model_dump(mode="json"))
+    state = await standing.state(here.database, namespace, wanted.namespace.uid)
+    return JSONResponse(state.model_dump(mode="json"))
 
 
 @router.get("/{namespace}/ruleset", response_model=RulesetState)
 async def get_ruleset(request: Request, _: Operator, namespace: str) -> RulesetState:
     """Return what is in force in a workspace, computed from the rows."""
     here = service.of(request)
-    return await standing.state(here.database, namespace)
+    return await standing.state(here.database, namespace, await standing.find(here.database, namespace))
 
 
 @router.delete("/{namespace}", status_code=204, response_class=Response)

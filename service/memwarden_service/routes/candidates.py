@@ -9,8 +9,9 @@ from starlette.responses import JSONResponse, Response
 
 from memwarden_policy.model import Access
 from memwarden_service import reading, service
-from memwarden_service.database import Subject, acting_as
+from memwarden_service.database import acting_as
 from memwarden_service.knowing import Known
+from memwarden_service.picture import Subject
 from memwarden_service.review import review
 from memwarden_service.shapes import Candidate, Candidates, MemoryFilter, Reviewed
 

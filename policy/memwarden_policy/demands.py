@@ -28,6 +28,11 @@ class Approver:
     role: str = ""  # "": no Role.
 
     @property
+    def address(self) -> str:
+        """The approver in one word, such as `Admin` or `Role:support-lead`."""
+        return f"{self.kind}:{self.role}" if self.role else self.kind.value
+
+    @property
     def shown(self) -> str:
         """The approver in words."""
         words = {

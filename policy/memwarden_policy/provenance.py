@@ -24,7 +24,7 @@ def seed(ruleset: Ruleset, candidate: Candidate, caller: Caller, now: datetime) 
     own = _trust(chosen.namespace, candidate.source)
     cap = _trust(chosen.floor, candidate.source)
     given = confidence.seed(candidate.source) if own is None else own
-    return given if cap is None else min(given, cap)
+    return confidence.rounded(given if cap is None else min(given, cap))
 
 
 def _trust(policies: Iterable[Policy], source: SourceKind) -> Decimal | None:

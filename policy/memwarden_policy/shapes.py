@@ -222,6 +222,13 @@ def duration(text: str) -> timedelta | None:
     return read if read <= timedelta(days=bounds.DURATION_DAYS_MAX) else None
 
 
+def shown(span: timedelta) -> str:
+    """Return a time in its largest whole unit, such as 30d."""
+    seconds = int(span.total_seconds())
+    sizes = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
+    return next(f"{seconds // size}{unit}" for unit, size in sizes.items() if seconds % size == 0)
+
+
 def moment(value: Any) -> datetime | None:
     """Read an RFC 3339 time with its zone; None for anything else."""
     if not isinstance(value, str):

@@ -13,7 +13,7 @@ from memwarden_policy.attributes import Attribute, Facts, Matter, Table, Type
 from memwarden_policy.expressions import Failure
 from memwarden_policy.model import Problem
 from memwarden_policy.nearest import nearest
-from memwarden_policy.shapes import UNITS, described
+from memwarden_policy.shapes import UNITS, described, shown
 
 COMPARISONS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     "gte": operator.ge,
@@ -66,12 +66,36 @@ class Comparison:
         """Compare a value of the attribute with an operand."""
         return COMPARISONS[self.operator](value, operand)
 
+    @property
+    def shown(self) -> str:
+        """The comparison as a reader of policies writes it."""
+        return f"{self.attribute.short_name} {self.operator} {_operand_shown(self.operand)}"
+
+
+def _operand_shown(operand: Any) -> str:
+    match operand:
+        case Moment(fixed=None, offset=offset):
+            sign = "-" if offset < timedelta() else "+"
+            return f"now() {sign} {shown(abs(offset))}" if offset else "now()"
+        case Moment(fixed=datetime() as fixed):
+            return fixed.isoformat().replace("+00:00", "Z")
+        case bool():
+            return str(operand).lower()
+        case frozenset():
+            return f"[{', '.join(sorted(str(each) for each in operand))}]"
+    return str(operand) if operand != "" else '""'
+
 
 @dataclass(frozen=True, slots=True)
 class Where:
     """Comparisons that must all hold."""
 
     comparisons: tuple[Comparison, ...]
+
+    @property
+    def shown(self) -> str:
+        """The comparisons in one line."""
+        return " and ".join(each.shown for each in self.comparisons)
 
     def holds(self, facts: Facts) -> bool | Failure:
         """Evaluate. A moment that leaves the calendar is a failure, never an exception."""

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from memwarden import callers, checking, importing, outlines, planning, reports, testing, workspaces
-from memwarden.files import NothingToReadError, Source, find, read_source, read_sources
+from memwarden.files import Found, NothingToReadError, Source, find, read_source, read_sources
 from memwarden_policy import effective as effects
 
 PATH = click.Path(path_type=Path, allow_dash=True)
@@ -30,7 +30,7 @@ def main() -> None:
 def check(files: tuple[Path, ...], output: str) -> None:
     """Judge the Memwarden resources in FILES: YAML files, folders, or - for standard input.
 
-    Other resources in the same files are skipped.
+    Resources of other groups and files of cases are skipped.
     """
     report = checking.check(read_sources(_found(files)))
     click.echo(reports.check_as_json(report) if output == "json" else reports.check_as_text(report))
@@ -131,7 +131,7 @@ def _end(faults: tuple[str, ...]) -> None:
     sys.exit(1 if faults else 0)
 
 
-def _found(files: tuple[Path, ...]) -> list[Path]:
+def _found(files: tuple[Path, ...]) -> list[Found]:
     try:
         return find(files)
     except NothingToReadError as error:

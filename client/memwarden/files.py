@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from memwarden_policy import bounds
@@ -24,15 +24,24 @@ class Source:
     folder: Path  # Names inside the text are relative to it.
     text: str
     fault: str = ""  # Why it could not be read; the text is then empty.
+    is_found: bool = False  # True: found in a folder, not named by the person who asked.
 
 
-def find(names: Iterable[Path]) -> list[Path]:
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A file to read, and whether a folder led to it."""
+
+    path: Path
+    is_in_folder: bool
+
+
+def find(names: Iterable[Path]) -> list[Found]:
     """Return the files named, folders walked in order of name.
 
     Raises:
         NothingToReadError: a name is not there, a folder holds no YAML, or there are too many files.
     """
-    found = [path for name in names for path in _expand(name)]
+    found = [Found(path, is_in_folder=path != name) for name in names for path in _expand(name)]
     if len(found) > FILES_MAX:
         raise NothingToReadError(f"At most {FILES_MAX} files at once, found {len(found)}")
     return found
@@ -51,13 +60,13 @@ def _expand(name: Path) -> list[Path]:
     return [name]
 
 
-def read_sources(paths: Iterable[Path]) -> Iterator[Source]:
+def read_sources(found: Iterable[Found]) -> Iterator[Source]:
     """Read each file; one that cannot be read is a source with a fault."""
-    for path in paths:
-        if path == STDIN:
+    for each in found:
+        if each.path == STDIN:
             yield Source(name="standard input", folder=Path.cwd(), text=sys.stdin.read(bounds.TEXT_LENGTH_MAX + 1))
         else:
-            yield read_source(path)
+            yield replace(read_source(each.path), is_found=each.is_in_folder)
 
 
 def read_source(path: Path) -> Source:

@@ -1,11 +1,15 @@
 """`memwarden test`: runs files of cases against the resources they hold or name."""
 
+import re
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from memwarden.files import Source, read_source
 from memwarden_policy import casefiles, corpus
+
+RESOURCE = re.compile(r"^apiVersion:", re.MULTILINE)
+CASES = re.compile(r"^cases:", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,8 +63,12 @@ class RunReport:
 
 
 def run(sources: Iterable[Source]) -> RunReport:
-    """Run the cases of each source."""
-    return RunReport(files=tuple(_run_file(source) for source in sources))
+    """Run the cases of each source. Resources that lie in the same folder as files of cases are passed over."""
+    return RunReport(files=tuple(_run_file(source) for source in sources if not _holds_resources(source)))
+
+
+def _holds_resources(source: Source) -> bool:
+    return source.is_found and bool(RESOURCE.search(source.text)) and not CASES.search(source.text)
 
 
 def _run_file(source: Source) -> FileReport:

@@ -25,6 +25,7 @@ from memwarden_policy.model import Kind
 OFFERS_PER_STORE_MAX = 8
 STORE_STATUS_DELAY_SECONDS = 0.5
 FLOOR_DELAY_SECONDS = 0.05
+WAKE_SECONDS_MAX = 86_400.0
 
 
 class TryAgainError(Exception):
@@ -47,8 +48,10 @@ class Enforcer:
 
     async def workspace(self, key: Workspace, picture: Picture, now: datetime) -> None:
         """Bring a workspace into force. Raises ApiError, TryAgainError; LeaseLostError when another leads."""
+        await self._refuse(key, picture, now)
+        for other in plan.workspaces_of(key.namespace, picture) - self.state.held.keys() - {key}:
+            self.queue.add(other)  # What a store takes now that it did not take before.
         if key.store is None:
-            await self._refuse(key, picture, now)
             return
         offered = plan.offer(key, picture)
         if offered is None:
@@ -131,14 +134,14 @@ class Enforcer:
         if not isinstance(error, ServiceRefusedError):  # That is about this ruleset; the others are taken.
             self.state.store(offered.store.key).outage = outage
             self.queue.add(StoreStatus(offered.store.key))
-        unconfirmed = [each for each in offered.objects if not _is_confirmed(each)]
+        unconfirmed = [each for each in offered.objects if not _is_confirmed(each, offered.store.key)]
         writes = [publish.of_object(each, statuses.of_object(each, key.store, outage, now)) for each in unconfirmed]
         await self.publisher.write(writes)
 
     async def _refuse(self, key: Workspace, picture: Picture, now: datetime) -> None:
         writes = [
             publish.of_object(each, statuses.of_object(each, None, refusal, now))
-            for each, refusal in plan.unassigned(key.namespace, picture)
+            for each, refusal in plan.refused(key.namespace, picture)
         ]
         if not await self.publisher.write(writes):
             self.queue.add(key)
@@ -160,10 +163,11 @@ class Enforcer:
         """Look again when a grant begins or ends, so that its status says so. The service itself needs no telling."""
         coming = [moment for each in objects for moment in statuses.moments(each.resource) if moment > now]
         if coming:
-            self.queue.add(key, (min(coming) - now).total_seconds())
+            self.queue.add(key, min((min(coming) - now).total_seconds(), WAKE_SECONDS_MAX))
 
 
-def _is_confirmed(each: PolicyObject) -> bool:
-    """Say whether the service once took this generation: an outage then takes nothing out of force."""
+def _is_confirmed(each: PolicyObject, store: StoreKey) -> bool:
+    """Say whether this store once took this generation: an outage then takes nothing out of force."""
+    is_current = each.status.get("observedGeneration") == each.resource.generation
     ready = conditions.find(each.status, "Ready")
-    return each.status.get("observedGeneration") == each.resource.generation and ready.get("status") != "Unknown"
+    return is_current and each.status.get("store") == str(store) and ready.get("status") in ("True", "False")

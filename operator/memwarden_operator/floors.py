@@ -24,7 +24,7 @@ def judge(each: PolicyObject, held: Mapping[Workspace, Held], now: datetime) -> 
     answers = {key: _current(each, one) for key, one in held.items()}
     refused = {key: said for key, said in answers.items() if said is not None and not said.accepted}
     if refused:
-        return _refused(refused)
+        return _refused(each, refused)
     behind = [key for key, said in answers.items() if said is None or not _is_enforced(said)]
     if behind:
         return _behind(each, behind)
@@ -51,13 +51,13 @@ def _nowhere(each: PolicyObject) -> Judged:
     if verdict.accepted:
         text = "There is no workspace yet; each will have it from its first moment"
         return Judged(conditions=_accepted("True", Reason.NO_WORKSPACES, text))
-    return Judged(conditions=_not_accepted(statuses.shown(verdict.problems), None))
+    return Judged(conditions=statuses.not_accepted(each, verdict.problems, None))
 
 
-def _refused(refused: Mapping[Workspace, ObjectAnswer]) -> Judged:
-    first = min(refused, key=_name)
-    said = refused[first]
-    return Judged(conditions=_not_accepted(statuses.shown(said.problems), said.in_force), in_force=said.in_force)
+def _refused(each: PolicyObject, refused: Mapping[Workspace, ObjectAnswer]) -> Judged:
+    said = refused[min(refused, key=_name)]
+    conditions = statuses.not_accepted(each, said.problems, said.in_force)
+    return Judged(conditions=conditions, in_force=said.in_force)
 
 
 def _behind(each: PolicyObject, behind: Sequence[Workspace]) -> Judged:
@@ -90,21 +90,6 @@ def _accepted(truth: Truth, reason: Reason, text: str) -> tuple[Condition, ...]:
         Condition(type="Accepted", status="True", reason=Reason.ACCEPTED, message="It was understood"),
         Condition(type="InForce", status=truth, reason=reason, message=text),
         Condition(type="Ready", status="True", reason=reason, message=text),
-    )
-
-
-def _not_accepted(text: str, last_good: Version | None) -> tuple[Condition, ...]:
-    kept = f"Generation {last_good.generation}, the last that was accepted, stays in force" if last_good else ""
-    in_force = (
-        Condition(type="InForce", status="True", reason=Reason.LAST_GOOD_IN_FORCE, message=kept)
-        if last_good
-        else Condition(type="InForce", status="False", reason=Reason.NOT_ACCEPTED, message="No version is in force")
-    )
-    return (
-        Condition(type="Accepted", status="False", reason=Reason.NOT_ACCEPTED, message=text),
-        in_force,
-        Condition(type="Ready", status="False", reason=Reason.NOT_ACCEPTED, message=text),
-        Condition(type="Stalled", status="True", reason=Reason.NOT_ACCEPTED, message=text),
     )
 
 

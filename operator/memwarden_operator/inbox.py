@@ -71,12 +71,12 @@ class Inbox:
             self._touch(now.name, None)
 
     def _touch(self, home: str, named: StoreKey | None) -> None:
-        for key in self.state.homes(home):
-            self.queue.add(key)
         own = [key for key in self.state.store_versions if key.namespace == home]
-        for store in [named] if named else own:
-            self.queue.add(Workspace(store, home))
-        self.queue.add(Workspace(None, home))
+        named_or_own = [named] if named else own
+        keys = {*self.state.homes(home), *(Workspace(store, home) for store in named_or_own)}
+        # Any key of a namespace also tells its objects that no store takes; without one, this key does.
+        for key in keys or {Workspace(None, home)}:
+            self.queue.add(key)
 
     def _is_echo(self, kind: Kind, document: Mapping[str, Any]) -> bool:
         metadata = document["metadata"]

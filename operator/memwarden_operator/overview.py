@@ -27,8 +27,6 @@ class Overview:
         """Write the status of a store. Raises ApiError."""
         store = picture.stores.get(key.store)
         if store is None:
-            self.state.stores.pop(key.store, None)
-            await self.services.forget(key.store)
             return
         known = self.state.store(key.store)
         if not known.is_asked and known.outage is None:

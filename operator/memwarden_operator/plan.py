@@ -1,16 +1,23 @@
 """What a workspace's ruleset should be, and whether the service holds it already. Pure."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from memwarden_operator.answers import Answer
 from memwarden_operator.assignment import Refusal, assign
+from memwarden_operator.reasons import Reason
 from memwarden_operator.shapes import Namespace, Picture, PolicyObject, Store, StoreKey
 from memwarden_operator.work import Workspace
 from memwarden_policy import digest
+from memwarden_policy.bounds import OBJECTS_PER_WORKSPACE_MAX
 from memwarden_policy.model import Resource, ResourceKey
 
+TOO_MANY = Refusal(
+    Reason.TOO_MANY_OBJECTS,
+    f"A workspace holds at most {OBJECTS_PER_WORKSPACE_MAX} objects, the floor included; this one is beyond them",
+)
 # What tells one offer from another: key, uid, generation and digest of each object.
 Fingerprint = frozenset[tuple[ResourceKey, str, int, str]]
 
@@ -35,27 +42,48 @@ def offer(key: Workspace, picture: Picture) -> Offer | None:
     store = picture.stores.get(key.store) if key.store else None
     if home is None or store is None:
         return None
-    objects = tuple(each for each in picture.of(home.name) if assign(each, home, picture.stores) == store.key)
-    return Offer(home=home, store=store, objects=objects, floor=picture.floor)
+    floor = picture.floor[:OBJECTS_PER_WORKSPACE_MAX]
+    mine = [each for each in picture.of(home.name) if assign(each, home, picture.stores) == store.key]
+    return Offer(home=home, store=store, objects=tuple(mine[: _room(picture)]), floor=floor)
 
 
-def unassigned(namespace: str, picture: Picture) -> list[tuple[PolicyObject, Refusal]]:
+def refused(namespace: str, picture: Picture) -> list[tuple[PolicyObject, Refusal]]:
     """Return the objects of a namespace that no store takes, each with the reason."""
     home = picture.namespaces.get(namespace)
     if home is None:
         return []
-    found = [(each, assign(each, home, picture.stores)) for each in picture.of(namespace)]
-    return [(each, verdict) for each, verdict in found if isinstance(verdict, Refusal)]
+    found: list[tuple[PolicyObject, Refusal]] = []
+    taken: Counter[StoreKey] = Counter()
+    for each in picture.of(namespace):
+        verdict = assign(each, home, picture.stores)
+        if isinstance(verdict, Refusal):
+            found.append((each, verdict))
+            continue
+        taken[verdict] += 1
+        if taken[verdict] > _room(picture):
+            found.append((each, TOO_MANY))
+    return found
+
+
+def _room(picture: Picture) -> int:
+    """Return how many objects of its own a workspace may hold beside the floor, in order of kind and name."""
+    return max(0, OBJECTS_PER_WORKSPACE_MAX - len(picture.floor))
 
 
 def workspaces(picture: Picture) -> set[Workspace]:
     """Return every workspace that some object of the picture belongs to, also those that no store takes."""
-    found: set[Workspace] = set()
-    for name, home in picture.namespaces.items():
-        for each in picture.of(name):
-            verdict = assign(each, home, picture.stores)
-            found.add(Workspace(verdict if isinstance(verdict, StoreKey) else None, name))
-    return found
+    return {
+        Workspace(verdict if isinstance(verdict, StoreKey) else None, name)
+        for name, home in picture.namespaces.items()
+        for verdict in (assign(each, home, picture.stores) for each in picture.of(name))
+    }
+
+
+def workspaces_of(namespace: str, picture: Picture) -> set[Workspace]:
+    """Return the workspaces that the objects of one namespace belong to."""
+    home = picture.namespaces.get(namespace)
+    verdicts = [assign(each, home, picture.stores) for each in picture.of(namespace)] if home else []
+    return {Workspace(verdict, namespace) for verdict in verdicts if isinstance(verdict, StoreKey)}
 
 
 def body(offered: Offer, term: int, counter: int) -> dict[str, Any]:

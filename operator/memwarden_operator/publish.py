@@ -77,8 +77,8 @@ class Publisher:
         # Noted before it is written: the watch may be faster than the answer.
         name = (write.kind, write.namespace, write.name)
         self.state.written[name] = mark(write.uid, write.generation, write.desired)
-        self.state.ready[name] = conditions.find(write.desired, "Ready").get("status") == "True"
         if patch is None:
+            self._note_ready(write)
             return True
         path = resource_path(PLURALS[write.kind], write.namespace or None, write.name, "/status")
         document = {"metadata": {"resourceVersion": write.resource_version}, "status": patch}
@@ -88,11 +88,16 @@ class Publisher:
         except ApiError as error:
             return _failed(error)
         metrics.STATUS_WRITES.labels("written").inc()
+        self._note_ready(write)
         what = events.happened(write.observed, write.desired)
         if what is not None:
             about = About(kind=write.kind, namespace=write.namespace, name=write.name, uid=write.uid)
             self.recorder.record(about, what)
         return True
+
+    def _note_ready(self, write: Write) -> None:
+        ready = conditions.find(write.desired, "Ready")
+        self.state.ready[write.kind, write.namespace, write.name] = ready.get("status") == "True"
 
 
 def _failed(error: ApiError) -> bool:

@@ -21,6 +21,7 @@ class Reason(StrEnum):
     STORE_NOT_FOUND = "StoreNotFound"
     STORE_AMBIGUOUS = "StoreAmbiguous"
     STORE_NOT_ALLOWED = "StoreNotAllowed"
+    TOO_MANY_OBJECTS = "TooManyObjects"
     SERVICE_UNAVAILABLE = "ServiceUnavailable"
     SERVICE_REFUSED = "ServiceRefused"
     FENCED_OUT = "FencedOut"

@@ -33,6 +33,9 @@ log = logging.getLogger(__name__)
 
 FINISH_SECONDS = 8.0
 KOPF_LISTENS_SECONDS = 0.05
+FIRST_PASS_SECONDS = 60.0
+POLL_SECONDS = 0.05
+WATCHES_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,8 +90,8 @@ async def _work(parts: Parts, lease: Lease, health: probes.Health, stop: asyncio
         keeper = group.create_task(lease.keep())
         reconciling = group.create_task(parts.reconciler.run())
         recording = group.create_task(parts.recorder.run())
-        sweeping = group.create_task(parts.sweeper.run(health.sweep_is_over))
-        watching = group.create_task(_watch(parts, ended, stop))
+        sweeping = group.create_task(parts.sweeper.run())
+        watching = group.create_task(_watch(parts, health, ended, stop))
         await stop.wait()
         log.info("stopping")
         sweeping.cancel()
@@ -133,7 +136,28 @@ def assemble(settings: Settings, lease: Lease) -> Parts:
     )
 
 
-async def _watch(parts: Parts, ended: asyncio.Event, stop: asyncio.Event) -> None:
+async def _first_pass(parts: Parts, ended: asyncio.Event) -> None:
+    """Wait until everything that the first LIST showed was tried once, or it takes too long to wait any longer."""
+    # Without a LIST our resources are perhaps not installed yet, and kopf would never watch what is not there.
+    await _either(parts.sweeper.swept, ended)
+    deadline = asyncio.get_running_loop().time() + FIRST_PASS_SECONDS
+
+    def is_over() -> bool:
+        return parts.queue.is_quiet() or ended.is_set() or asyncio.get_running_loop().time() > deadline
+
+    while not is_over():  # noqa: ASYNC110  (once in a process's life; an event would have to be set in many places)
+        await asyncio.sleep(POLL_SECONDS)
+
+
+async def _watch(parts: Parts, health: probes.Health, ended: asyncio.Event, stop: asyncio.Event) -> None:
+    # Thousands of statuses that a first pass writes would all come back as events. What changes meanwhile is in the
+    # LIST that kopf begins with; what is deleted meanwhile is found by another sweep.
+    await _first_pass(parts, ended)
+    if ended.is_set():
+        return
+    health.sweep_is_over()
+    asyncio.get_running_loop().call_later(WATCHES_SECONDS, parts.sweeper.wanted.set)
+
     async def on_start() -> None:
         # kopf takes the signals for itself in the same moment; ours is the longer way out, so it is set last.
         await asyncio.sleep(KOPF_LISTENS_SECONDS)
@@ -153,6 +177,16 @@ def _listen(stop: asyncio.Event) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
+
+
+async def _either(*events: asyncio.Event) -> None:
+    """Wait for the first of the events."""
+    waiting = [asyncio.create_task(each.wait()) for each in events]
+    try:
+        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in waiting:
+            task.cancel()
 
 
 async def _unless(stop: asyncio.Event, work: Coroutine[Any, Any, None]) -> bool:

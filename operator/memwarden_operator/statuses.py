@@ -53,7 +53,8 @@ def judge(each: PolicyObject, store: StoreKey | None, outcome: Outcome, now: dat
             return Judged(conditions=unknown(outcome.reason, outcome.message), store=store, in_force=kept)
         case ObjectAnswer(accepted=True):
             return Judged(conditions=_accepted(each.resource, outcome, now), store=store, in_force=outcome.in_force)
-    return Judged(conditions=_not_accepted(each, outcome), store=store, in_force=outcome.in_force)
+    refusal = not_accepted(each, outcome.problems, outcome.in_force)
+    return Judged(conditions=refusal, store=store, in_force=outcome.in_force)
 
 
 def render(each: PolicyObject, judged: Judged, now: datetime) -> dict[str, Any]:
@@ -135,23 +136,24 @@ def _accepted(resource: Resource, said: ObjectAnswer, now: datetime) -> tuple[Co
     )
 
 
-def _not_accepted(each: PolicyObject, said: ObjectAnswer) -> tuple[Condition, ...]:
-    text = shown(said.problems)
-    reason = said.problems[0].reason if said.problems else Reason.NOT_ACCEPTED
+def not_accepted(each: PolicyObject, problems: Sequence[Problem], in_force: Version | None) -> tuple[Condition, ...]:
+    """Return the conditions of an object with problems; what was accepted before may be in force."""
+    text = shown(problems)
+    reason = problems[0].reason if problems else Reason.NOT_ACCEPTED
     named = reason if _REASON.fullmatch(reason) else Reason.NOT_ACCEPTED
     return (
         Condition(type="Accepted", status="False", reason=named, message=text),
-        _last_good(each, said),
+        _last_good(each, problems, in_force),
         Condition(type="Ready", status="False", reason=Reason.NOT_ACCEPTED, message=text),
         Condition(type="Stalled", status="True", reason=Reason.NOT_ACCEPTED, message=text),
     )
 
 
-def _last_good(each: PolicyObject, said: ObjectAnswer) -> Condition:
-    if said.in_force is not None:
-        text = f"Generation {said.in_force.generation}, the last that was accepted, stays in force"
+def _last_good(each: PolicyObject, problems: Sequence[Problem], in_force: Version | None) -> Condition:
+    if in_force is not None:
+        text = f"Generation {in_force.generation}, the last that was accepted, stays in force"
         return Condition(type="InForce", status="True", reason=Reason.LAST_GOOD_IN_FORCE, message=text)
-    is_lost = any(problem.reason == Reason.LAST_GOOD_LOST for problem in said.problems)
+    is_lost = any(problem.reason == Reason.LAST_GOOD_LOST for problem in problems)
     if is_lost or each.status.get("digest") or _was_lost(each.status):
         text = "The store lost the last version that was accepted; its defaults apply until this one is corrected"
         return Condition(type="InForce", status="False", reason=Reason.LAST_GOOD_LOST, message=text)

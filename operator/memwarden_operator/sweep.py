@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from memwarden_operator import gather, metrics, plan
@@ -33,10 +32,11 @@ class Sweeper:
     state: State
     queue: Queue
     wanted: asyncio.Event = field(default_factory=asyncio.Event)
+    swept: asyncio.Event = field(default_factory=asyncio.Event)
     stores: dict[StoreKey, Store] = field(default_factory=dict)
 
-    async def run(self, on_swept: Callable[[], None]) -> None:
-        """Sweep for ever; `on_swept` is called after each full one."""
+    async def run(self) -> None:
+        """Sweep for ever."""
         due = 0.0
         while True:
             if self.wanted.is_set() or time.monotonic() >= due:
@@ -50,7 +50,7 @@ class Sweeper:
                     continue
                 metrics.SWEEPS.labels("done").inc()
                 due = time.monotonic() + FULL_SECONDS
-                on_swept()
+                self.swept.set()
             else:
                 await asyncio.gather(*(self.look(store) for store in self.stores.values()))
             with contextlib.suppress(TimeoutError):
@@ -63,6 +63,7 @@ class Sweeper:
         metrics.LAST_LIST.set_to_current_time()
         self.stores = dict(picture.stores)
         self.state.store_versions = {key: (store.uid, store.generation) for key, store in picture.stores.items()}
+        await self._forget_others(picture)
         await asyncio.gather(*(self.look(store) for store in picture.stores.values()))
         for key in plan.workspaces(picture) | set(self.state.held):
             if self._is_due(key, picture):
@@ -71,6 +72,11 @@ class Sweeper:
             self.queue.add(StoreStatus(store))
         if picture.floor:
             self.queue.add(Floor())
+
+    async def _forget_others(self, picture: Picture) -> None:
+        await self.services.keep_only(picture.stores)
+        for key in self.state.stores.keys() - picture.stores.keys():
+            del self.state.stores[key]
 
     async def look(self, store: Store) -> None:
         """Compare what a service lists with what it held when last seen."""
@@ -102,7 +108,7 @@ class Sweeper:
     def _compare(self, key: Workspace, seen: WorkspaceAnswer) -> None:
         held = self.state.of(key)
         if held.seen is None:
-            held.seen = seen
+            held.seen, held.drift = seen, "edited" if seen.drifted else ""
             self.queue.add(key)
         elif seen.drifted or (seen.revision, seen.digest) != (held.seen.revision, held.seen.digest):
             held.fingerprint, held.seen, held.drift = None, seen, "edited"

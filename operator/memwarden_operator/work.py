@@ -54,12 +54,20 @@ class Queue:
     _is_stopped: bool = False
 
     def __len__(self) -> int:
-        return len(self._due)
+        """Return how many keys wait for work or for another attempt; those that wait for a date are not counted."""
+        now = self.clock()
+        return sum(1 for key, due in self._due.items() if due <= now or key in self._failures)
 
     @property
     def retrying(self) -> frozenset[Key]:
         """The keys whose last attempt failed."""
         return frozenset(self._failures)
+
+    def is_quiet(self) -> bool:
+        """Say whether everything that is due was tried once."""
+        now = self.clock()
+        due = (key for key, at in self._due.items() if at <= now)
+        return all(key in self._failures for key in (*due, *self._busy))
 
     def has_untried_workspaces(self) -> bool:
         """Say whether a workspace waits or is worked on whose last attempt did not fail."""

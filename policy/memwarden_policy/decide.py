@@ -42,12 +42,18 @@ def decide(
     held = rights(ruleset, caller, now)
     if candidate.source not in held.may_claim:
         return _refused_claim(candidate)
-    return judged(ruleset, Facts(candidate=candidate, caller=caller, roles=held.roles, now=now), known)
+    facts = Facts(candidate=candidate, caller=caller, roles=held.roles, now=now)
+    return judged(ruleset, facts, known)
 
 
 def judged(ruleset: Ruleset, facts: Facts, known: Known = NOTHING_KNOWN) -> Decision:
     """Return what the rules say, whatever the caller may claim."""
-    evaluation = Evaluation(facts)
+    return answered(ruleset, Evaluation(facts), known)
+
+
+def answered(ruleset: Ruleset, evaluation: Evaluation, known: Known = NOTHING_KNOWN) -> Decision:
+    """Return the same for facts of which some conditions may have been asked before."""
+    facts = evaluation.facts
     chosen = voices.choose(ruleset.layers[Point.ADMISSION], evaluation)
     heard = voices.speak(chosen.floor, Point.ADMISSION, evaluation)
     namespace = voices.speak(chosen.namespace, Point.ADMISSION, evaluation)

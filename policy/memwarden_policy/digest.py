@@ -3,12 +3,15 @@
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from typing import Any
 
 from memwarden_policy.model import Resource, StoreDefaults
 
 # Moves when the canonical form changes, so that old and new digests never look alike.
 FORMAT_VERSION = 1
+# What nests deeper is left out: no object that does is ever accepted, and a hostile one must not exhaust the stack.
+DEPTH_MAX = 32
 
 
 def object_digest(resource: Resource) -> str:
@@ -38,18 +41,20 @@ def _store(store: StoreDefaults) -> dict[str, str]:
 
 
 def _digest(value: Mapping[str, Any]) -> str:
-    text = json.dumps(_canonical(value), sort_keys=True, separators=(",", ":"))
+    text = json.dumps(_canonical(value, DEPTH_MAX), sort_keys=True, separators=(",", ":"))
     return f"sha256:{hashlib.sha256(text.encode('ascii')).hexdigest()}"
 
 
-def _canonical(value: Any) -> Any:
+def _canonical(value: Any, levels: int) -> Any:
     match value:
+        case Mapping() | list() | tuple() if not levels:
+            return "..."
         case Mapping():
-            return {str(key): _canonical(each) for key, each in value.items()}
+            return {str(key): _canonical(each, levels - 1) for key, each in value.items()}
         case list() | tuple():
-            return [_canonical(each) for each in value]
+            return [_canonical(each, levels - 1) for each in value]
         case float() if value.is_integer():
-            # A database hands 100.0 back as 100.
-            return int(value)
+            # A database hands 100.0 back as 100, and 1e23 as the digits that are written, not as the nearest double.
+            return int(Decimal(repr(value)))
         case _:
             return value

@@ -1,15 +1,16 @@
 """What a change of policies would do to the memories that exist, counted before it is applied."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
-from memwarden_policy import decide, recall
+from memwarden_policy import decide, recall, voices
 from memwarden_policy.access import rights
 from memwarden_policy.attributes import Facts
 from memwarden_policy.model import Action, ActorKind, Caller, Candidate, Memory, Ordered, Point, Recall
+from memwarden_policy.rules import Evaluation, Policy
 from memwarden_policy.ruleset import Ruleset
 
 SAMPLE_PER_COUNT_MAX = 10
@@ -76,24 +77,42 @@ def impact(before: Ruleset, after: Ruleset, memories: Iterable[Memory], now: dat
     )
 
 
+Pair = tuple[frozenset[str], frozenset[str]]  # The roles of a caller, before and after.
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """What is the same for all memories of one domain, type, category and caller."""
+
+    changed: tuple[Policy, ...]  # The policies that only one of the two rulesets holds.
+    is_open: bool  # True: something else changed as well, so both must be asked.
+
+
 class _Comparison:
     """Two rulesets, and what was found out about places and callers so far."""
 
     def __init__(self, before: Ruleset, after: Ruleset, now: datetime) -> None:
         self._before, self._after, self._now = before, after, now
-        self._roles: dict[Caller, tuple[frozenset[str], frozenset[str]]] = {}
-        self._same: dict[tuple[object, ...], bool] = {}
+        self._roles: dict[Caller, Pair] = {}
+        self._places: dict[tuple[object, ...], _Place] = {}
 
-    def changes(self, memory: Memory) -> Iterable[tuple[str, str]]:
+    def changes(self, memory: Memory) -> Iterator[tuple[str, str]]:
         """Return under what a memory is counted, and why."""
         caller = memory.proposer or NOBODY
         roles = self._roles_of(caller)
-        if not self._is_same(Point.ADMISSION, memory.statement, roles):
-            yield from self._admission(memory, caller, roles)
-        if not self._is_same(Point.RECALL, memory.statement, roles):
-            yield from self._recall(memory, caller, roles)
+        pairs = self._evaluations(Point.ADMISSION, memory, caller, roles)
+        if pairs is not None:
+            was, then = decide.answered(self._before, pairs[0]), decide.answered(self._after, pairs[1])
+            is_settled = memory.confirmed and then.action in (Action.ACCEPT, Action.REQUIRE_CONFIRMATION)
+            if was.action is not then.action and not is_settled:
+                yield COUNTS[Action][then.action], then.reason
+        pairs = self._evaluations(Point.RECALL, memory, caller, roles)
+        if pairs is not None:
+            had, has = recall.answered(self._before, pairs[0]), recall.answered(self._after, pairs[1])
+            if had.action is not has.action:
+                yield COUNTS[Recall][has.action], has.reason
 
-    def _roles_of(self, caller: Caller) -> tuple[frozenset[str], frozenset[str]]:
+    def _roles_of(self, caller: Caller) -> Pair:
         held = self._roles.get(caller)
         if held is None:
             if len(self._roles) >= CALLERS_REMEMBERED_MAX:
@@ -102,37 +121,37 @@ class _Comparison:
             self._roles[caller] = held
         return held
 
-    def _is_same(self, point: Point, stated: Candidate, roles: tuple[frozenset[str], frozenset[str]]) -> bool:
-        """Say whether both rulesets hold the same policies for this place: then nothing changes, whatever it says."""
-        place = (point, stated.domain, stated.memory_type, stated.category, roles)
-        same = self._same.get(place)
-        if same is None:
-            if len(self._same) >= PLACES_REMEMBERED_MAX:
-                self._same.clear()
-            had, has = self._before.layers[point], self._after.layers[point]
-            same = roles[0] == roles[1] and all(
-                one.select(stated, roles[0]) == other.select(stated, roles[1])
-                for one, other in ((had.floor, has.floor), (had.namespace, has.namespace))
-            )
-            same = same and (point is Point.RECALL or self._before.store == self._after.store)
-            self._same[place] = same
-        return same
-
-    def _admission(
-        self, memory: Memory, caller: Caller, roles: tuple[frozenset[str], frozenset[str]]
-    ) -> Iterable[tuple[str, str]]:
-        facts = [Facts(candidate=memory.statement, caller=caller, roles=each, now=self._now) for each in roles]
-        was, then = decide.judged(self._before, facts[0]), decide.judged(self._after, facts[1])
-        is_settled = memory.confirmed and then.action in (Action.ACCEPT, Action.REQUIRE_CONFIRMATION)
-        if was.action is not then.action and not is_settled:
-            yield COUNTS[Action][then.action], then.reason
-
-    def _recall(
-        self, memory: Memory, caller: Caller, roles: tuple[frozenset[str], frozenset[str]]
-    ) -> Iterable[tuple[str, str]]:
-        facts = [
-            Facts(candidate=memory.statement, caller=caller, roles=each, now=self._now, memory=memory) for each in roles
+    def _evaluations(
+        self, point: Point, memory: Memory, caller: Caller, roles: Pair
+    ) -> tuple[Evaluation, Evaluation] | None:
+        """Return what both rulesets are asked with; None: no changed policy has a word on this memory."""
+        place = self._place(point, memory.statement, roles)
+        if not place.changed and not place.is_open:
+            return None
+        remembered = memory if point is Point.RECALL else None
+        both = [
+            Evaluation(Facts(candidate=memory.statement, caller=caller, roles=held, now=self._now, memory=remembered))
+            for held in dict.fromkeys(roles)
         ]
-        was, then = recall.judged(self._before, facts[0]), recall.judged(self._after, facts[1])
-        if was.action is not then.action:
-            yield COUNTS[Recall][then.action], then.reason
+        # With the same roles both rulesets see the same facts: each condition is asked once.
+        first, last = both[0], both[-1]
+        if not place.is_open and not any(voices.is_heard(each, point, first) for each in place.changed):
+            return None
+        return first, last
+
+    def _place(self, point: Point, stated: Candidate, roles: Pair) -> _Place:
+        key = (point, stated.domain, stated.memory_type, stated.category, roles)
+        place = self._places.get(key)
+        if place is None:
+            if len(self._places) >= PLACES_REMEMBERED_MAX:
+                self._places.clear()
+            had = self._covering(self._before, point, stated, roles[0])
+            has = self._covering(self._after, point, stated, roles[1])
+            changed = [each for each in had if each not in has] + [each for each in has if each not in had]
+            is_open = roles[0] != roles[1] or self._before.store != self._after.store
+            place = self._places[key] = _Place(tuple(changed), is_open)
+        return place
+
+    def _covering(self, ruleset: Ruleset, point: Point, stated: Candidate, roles: frozenset[str]) -> list[Policy]:
+        layers = ruleset.layers[point]
+        return [*layers.floor.select(stated, roles), *layers.namespace.select(stated, roles)]

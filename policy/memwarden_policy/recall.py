@@ -25,12 +25,12 @@ def judge_all(ruleset: Ruleset, memories: Iterable[Memory], caller: Caller, now:
     """Return the same for many memories, in their order."""
     roles = rights(ruleset, caller, now).roles
     for memory in memories:
-        yield judged(ruleset, Facts(candidate=memory.statement, caller=caller, roles=roles, now=now, memory=memory))
+        facts = Facts(candidate=memory.statement, caller=caller, roles=roles, now=now, memory=memory)
+        yield answered(ruleset, Evaluation(facts))
 
 
-def judged(ruleset: Ruleset, facts: Facts) -> Shown:
-    """Return what the rules on reading say of the memory in `facts`."""
-    evaluation = Evaluation(facts)
+def answered(ruleset: Ruleset, evaluation: Evaluation) -> Shown:
+    """Return what the rules on reading say of the memory that is evaluated."""
     chosen = voices.choose(ruleset.layers[Point.RECALL], evaluation)
     if not chosen.all:
         return ALLOWED

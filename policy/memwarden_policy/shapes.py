@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
+from itertools import islice
 from typing import Any, TypeVar
 
 from memwarden_policy import bounds
@@ -14,6 +15,10 @@ from memwarden_policy.nearest import nearest
 
 Word = TypeVar("Word", bound=StrEnum)
 Item = TypeVar("Item")
+
+
+# Of a name that makes no sense, only the beginning is shown.
+NAME_SHOWN_MAX = 100
 
 
 @dataclass(slots=True)
@@ -46,9 +51,9 @@ class Node:
 
     def knows(self, *names: str) -> None:
         """Report each field that is not one of these."""
-        for name in self.values:
-            if name not in names:
-                self.problem(str(name), "UnknownField", f"unknown field `{name}`{nearest(str(name), names)}")
+        unknown = (str(name)[:NAME_SHOWN_MAX] for name in self.values if name not in names)
+        for name in islice(unknown, bounds.PROBLEMS_PER_OBJECT_MAX):
+            self.problem(name, "UnknownField", f"unknown field `{name}`{nearest(name, names)}")
 
     def node(self, name: str) -> "Node":
         value = self.values.get(name)
@@ -87,7 +92,7 @@ class Node:
         """Return a text of the pattern; None where it is missing or does not fit."""
         value = self.text(name, longest)
         if value is not None and pattern.expression.fullmatch(value) is None:
-            self.problem(name, "InvalidName", f"`{value}` must be {pattern.meaning}")
+            self.problem(name, "InvalidName", f"`{value[:NAME_SHOWN_MAX]}` must be {pattern.meaning}")
         return value
 
     def texts(self, name: str, most: int, longest: int) -> tuple[str, ...]:
@@ -189,7 +194,7 @@ class Node:
             return kind(value)
         shown = f"`{value}`" if isinstance(value, str) else described(value)
         hint = nearest(value, known) if isinstance(value, str) else ""
-        self.findings.add(path, "UnknownValue", f"{shown[:100]} is not one of {', '.join(known)}{hint}")
+        self.findings.add(path, "UnknownValue", f"{shown[:NAME_SHOWN_MAX]} is not one of {', '.join(known)}{hint}")
         return None
 
 

@@ -98,11 +98,13 @@ class Where:
         return " and ".join(each.shown for each in self.comparisons)
 
     def holds(self, facts: Facts) -> bool | Failure:
-        """Evaluate. A moment that leaves the calendar is a failure, never an exception."""
+        """Evaluate. What cannot be compared is a failure, never an exception."""
         try:
             return all(each.holds(facts) for each in self.comparisons)
         except OverflowError:
             return Failure("a moment lies outside of the calendar")
+        except TypeError:
+            return Failure("a moment without a zone cannot be compared")
 
 
 def compiled(document: Any, path: str, matter: Matter = Matter.CANDIDATE) -> Where | tuple[Problem, ...]:

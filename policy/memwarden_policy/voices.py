@@ -79,6 +79,13 @@ def _hear(policies: Iterable[Policy], point: Point, evaluation: Evaluation, voic
             voices.add(rule.outcome if answer is True else _failed(rule.outcome, str(answer)))
 
 
+def is_heard(policy: Policy, point: Point, evaluation: Evaluation) -> bool:
+    """Say whether anything of a policy may take part in the answer; False is certain."""
+    if policy.truth is not None or policy.provenance.objection(evaluation.facts.candidate):
+        return True
+    return any(evaluation.holds(rule.condition) is not False for rule in policy.rules.get(point, ()))
+
+
 def _failed(outcome: RuleOutcome, note: str) -> RuleOutcome:
     """The mildest word does not match where its rule fails, a stricter one does."""
     is_mildest = outcome.action.rank == 0

@@ -169,7 +169,7 @@ Try next:
   kubectl edit memorypolicy customer-facts -n support        in force within a second
   TOKEN=$(kubectl create token support-agent -n support --audience memwarden)
   curl -H "authorization: Bearer $TOKEN" http://127.0.0.1:{state.port}/v1/memories
-  .venv/bin/memwarden test manifests/samples/cases.yaml      your policies, tested before they are merged
+  .venv/bin/memwarden test manifests/cases/support-desk.yaml      your policies, tested before they are merged
   scripts/quickstart --down                                  remove all of it"""
     )
 

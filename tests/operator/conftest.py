@@ -33,4 +33,4 @@ def whole_stage():
 @pytest.fixture
 def stage(whole_stage):
     yield whole_stage
-    whole_stage.tear_down_operators()
+    whole_stage.tidy_up()

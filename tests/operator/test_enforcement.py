@@ -2,6 +2,7 @@
 
 import time
 
+from local import stack
 from staging.stage import STORE_REF, account, floor, grant, policy, rule
 
 BAD = rule("bad", "Accept", "candidate.nonsense == 1")
@@ -97,7 +98,25 @@ def test_which_store_is_never_a_guess(stage):
     stage.await_condition("mpol", home, "named-none", "StoreAmbiguous")
     stage.apply(policy("named-none", home))
     stage.await_condition("mpol", home, "named-none", "InForce")
-    stage.kubectl("delete", "mstore", "-n", home, "closed", "second")
+
+
+def test_a_store_takes_a_namespace_from_the_moment_its_labels_match(stage):
+    home = stage.namespace("labelled")
+    stage.start_operator()
+    selector = {"from": "Selector", "selector": {"matchLabels": {"department": "finance"}}}
+    spec = {"endpoint": {"url": stage.url}, "allowedNamespaces": selector}
+    ref = {"namespace": stack.NAMESPACE, "name": "finance"}
+    metadata = {"namespace": ref["namespace"], "name": ref["name"]}
+    stage.apply({"apiVersion": "memwarden.dev/v1alpha1", "kind": "MemoryStore", "metadata": metadata, "spec": spec})
+    stage.apply(policy("rules", home, ref=ref))
+    stage.await_condition("mpol", home, "rules", "StoreNotAllowed")
+    stage.kubectl("label", "namespace", home, "department=finance")
+    # The service at that address belongs to another store, and says so: it was asked.
+    stage.await_condition("mpol", home, "rules", "ServiceRefused")
+    stage.kubectl("label", "namespace", home, "department-")
+    stage.await_condition("mpol", home, "rules", "StoreNotAllowed")
+    stage.kubectl("delete", "mstore", "finance", "-n", stack.NAMESPACE)
+    stage.await_condition("mpol", home, "rules", "StoreNotFound")
 
 
 def test_the_floor_is_in_force_in_every_workspace_or_says_where_not(stage):

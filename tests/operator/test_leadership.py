@@ -32,6 +32,7 @@ def test_a_second_operator_waits_and_takes_over_when_the_first_is_killed(stage):
 def test_one_that_stops_hands_over_at_once(stage):
     first = stage.start_operator()
     second = stage.start_operator(is_ready=False)
+    stage.wait(second.is_ready, "readiness of one that stands by")
     assert first.stop() == 0
     stage.wait(second.leads, "takeover", seconds=8)
 

@@ -65,7 +65,6 @@ def test_a_restart_with_nothing_changed_writes_nothing_but_the_lease(stage):
     assert figures['memwarden_operator_rulesets_offered_total{result="taken"}'] == 0
     assert figures['memwarden_operator_status_writes_total{result="written"}'] == 0
     assert stage.versions() == before
-    stage.kubectl("delete", "cmpol", "calm")
 
 
 @pytest.mark.parametrize(

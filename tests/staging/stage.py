@@ -137,6 +137,15 @@ class Stage:
             self.wait(operator.is_ready, f"the operator: {processes.tail(log)}")
         return operator
 
+    def tidy_up(self) -> None:
+        """Take away what reaches beyond the namespaces of one test."""
+        self.tear_down_operators()
+        self.kubectl("delete", "cmpol", "--all")
+        for each in json.loads(self.kubectl("get", "mstore", "-A", "-o", "json"))["items"]:
+            metadata = each["metadata"]
+            if metadata["name"] != stack.STORE:
+                self.kubectl("delete", "mstore", metadata["name"], "-n", metadata["namespace"])
+
     def tear_down_operators(self) -> None:
         """Stop what a test left running, and let the next one lead at once."""
         for operator in self.operators:

@@ -250,6 +250,14 @@ def test_a_misspelled_file_of_cases_is_not_run(folder, change, words):
     assert "0 passed, 0 failed, 1 file could not be run." in result.output
 
 
+def test_resources_and_cases_may_lie_in_one_folder(folder):
+    (folder / "bad.yaml").unlink()
+    (folder / "cases.yaml").write_text(CASES.split("  - name: what is unsure", maxsplit=1)[0])
+    assert memwarden("check", folder).output == "1 resource: in order, 1 other object skipped.\n"
+    assert memwarden("test", folder).output.endswith("\n1 passed, 0 failed.\n")
+    assert memwarden("test", folder / "good.yaml").exit_code == 1  # Named, so it is meant.
+
+
 def test_the_corpus_of_this_project_passes():
     result = memwarden("test", CORPUS)
     assert result.exit_code == 0

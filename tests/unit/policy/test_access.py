@@ -1,12 +1,14 @@
 """Rights: what the corpus does not ask of them."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
 from memwarden_policy.access import rights
 from memwarden_policy.compile import compile_ruleset
-from memwarden_policy.model import Access, ActorKind, Caller, Reads, Resource, StoreDefaults
+from memwarden_policy.grants import Grant, Grants
+from memwarden_policy.model import Access, ActorKind, Caller, Reads, Resource, SourceKind, StoreDefaults, SubjectKind
 
 NOW = datetime(2026, 12, 1, 12, tzinfo=UTC)
 AGENT = Caller.service_account("support", "agent")
@@ -88,6 +90,16 @@ def test_a_role_of_a_role_is_never_followed():
     )
     compiled = compile_ruleset([agent, chain], StoreDefaults(), workspace="support")
     assert rights(compiled.ruleset, AGENT, NOW).roles == {"one"}
+
+
+def test_a_grant_that_came_in_some_other_way_still_lets_nobody_claim_a_confirmation():
+    smuggled = Grant(
+        name="g",
+        subjects=((SubjectKind.SERVICE_ACCOUNT, "support/agent"),),
+        may_claim=frozenset({SourceKind.USER_CONFIRMED, SourceKind.SYSTEM_RULE, SourceKind.IMPORTED}),
+    )
+    empty = compile_ruleset([], StoreDefaults(), workspace="support").ruleset
+    assert rights(replace(empty, grants=Grants([smuggled])), AGENT, NOW).may_claim == {SourceKind.IMPORTED}
 
 
 def test_a_key_with_a_slash_in_its_name_is_no_account():

@@ -1,10 +1,15 @@
 """Compiling: every problem has a path, a bad object stays out alone, bounds hold, and nothing raises."""
 
+from datetime import UTC, datetime
+from decimal import Decimal
+
 import pytest
 
 from memwarden_policy import bounds
+from memwarden_policy.access import rights
 from memwarden_policy.compile import compile_ruleset
-from memwarden_policy.model import Resource, StoreDefaults
+from memwarden_policy.decide import decide
+from memwarden_policy.model import Caller, Candidate, Resource, SourceKind, StoreDefaults
 
 RULE = {"name": "accept", "action": "Accept"}
 GRANT = {"subjects": [{"kind": "ServiceAccount", "name": "agent"}], "domains": ["**"], "access": "Write"}
@@ -146,8 +151,17 @@ def test_every_problem_of_an_object_is_reported_at_once():
 
 
 def test_no_more_problems_are_reported_than_a_person_reads():
-    bad = policy(**{f"field{number}": 1 for number in range(1_000)})
+    bad = policy(**{f"field{number}" * 100: 1 for number in range(10_000)})
+    assert max(len(problem.message) for problem in verdicts(bad)[bad.key].problems) < 200
     assert len(problems(bad)) == bounds.PROBLEMS_PER_OBJECT_MAX
+
+
+def test_a_spec_that_nests_without_end_is_refused():
+    deep = {}
+    for _ in range(5_000):
+        deep = {"a": [deep]}
+    for name in ("selector", "admission", "storeRef", "priority"):
+        assert problems(policy(**{name: deep}))
 
 
 def test_a_message_is_one_line():
@@ -159,6 +173,17 @@ def test_a_bad_object_stays_out_and_its_neighbours_come_in():
     good, bad = policy("good"), policy("bad", priority="x")
     found = verdicts(good, bad)
     assert (found[good.key].accepted, found[bad.key].accepted) == (True, False)
+
+
+def test_a_bad_policy_decides_nothing_and_a_bad_grant_gives_nothing():
+    candidate = Candidate(domain="a", content="b", source=SourceKind.REASONING, confidence=Decimal("0.5"))
+    caller, now = Caller.service_account("support", "agent"), datetime(2026, 12, 1, tzinfo=UTC)
+    bad_policy = policy("bad", admission=[RULE | {"action": "Reject", "when": "candidate.x"}])
+    bad_floor = policy("bad", kind="ClusterMemoryPolicy", namespace="", priority="x")
+    ruleset = compile_ruleset([grant(), bad_policy, bad_floor], StoreDefaults(), workspace="support").ruleset
+    assert decide(ruleset, candidate, caller, now).behind == ("builtin/admission-default",)
+    without = compile_ruleset([grant(expiresAt="soon")], StoreDefaults(), workspace="support").ruleset
+    assert not rights(without, caller, now).has_any
 
 
 def test_two_objects_of_one_name_are_both_refused():

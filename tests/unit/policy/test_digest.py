@@ -65,6 +65,17 @@ def test_a_number_is_the_same_as_an_integer_and_as_a_float():
     assert object_digest(replace(POLICY, spec={"a": 100})) == object_digest(replace(POLICY, spec={"a": 100.0}))
 
 
+def test_a_large_number_is_the_same_as_its_digits():
+    assert object_digest(replace(POLICY, spec={"a": 1e23})) == object_digest(replace(POLICY, spec={"a": 10**23}))
+
+
+def test_a_spec_that_nests_without_end_does_not_exhaust_the_stack():
+    spec = {}
+    for _ in range(5_000):
+        spec = {"a": [spec]}
+    assert object_digest(replace(POLICY, spec=spec)).startswith("sha256:")
+
+
 @pytest.mark.parametrize(
     "change", [{"kind": "ClusterMemoryPolicy"}, {"namespace": "x"}, {"name": "x"}, {"uid": "x"}, {"spec": {}}]
 )

@@ -30,6 +30,12 @@ TABLE = [
     ("a*c", "ab/c", False, "does not cross either"),
     ("a**c", "ab/c", True, "two in the middle do"),
     ("***", "a/b", True, "three stars are two"),
+    ("*a*", "bac", True, "a star on either side"),
+    ("*a*", "b/ac", False, "neither of which crosses"),
+    ("*a*", "ba/c", False, "on the right either"),
+    ("*/a/**", "b/a/c/d", True, "one star and two in one glob"),
+    ("*/a/**", "b/b/a/c", False, "keep their meaning"),
+    ("ab*ba", "aba", False, "the two sides do not share letters"),
     ("a.c", "abc", False, "a dot is a dot"),
     ("a?c", "abc", False, "a question mark is a question mark"),
     ("[ab]", "a", False, "brackets are brackets"),
@@ -48,8 +54,19 @@ def as_pattern(glob):
     return "".join({0: re.escape(part), 1: "[^/]*"}.get(part.count("*"), ".*") for part in parts)
 
 
-@given(st.text("ab/*", max_size=12), st.text("ab/", max_size=12))
-def test_a_glob_agrees_with_a_plain_regular_expression(glob, text):
+@st.composite
+def globs_with_a_text_that_is_near(draw):
+    """Fill the stars of a glob with texts, so that many of the texts are covered and many are nearly so."""
+    parts = draw(st.lists(st.sampled_from(["a", "b", "/", "*", "**"]), max_size=8))
+    filling = st.text("ab/", max_size=2)
+    return "".join(parts), "".join(draw(filling) if "*" in part else part for part in parts)
+
+
+@given(
+    st.one_of(globs_with_a_text_that_is_near(), st.tuples(st.text("ab/*", max_size=12), st.text("ab/", max_size=12)))
+)
+def test_a_glob_agrees_with_a_plain_regular_expression(pair):
+    glob, text = pair
     assert globs.compiled(glob).matches(text) == bool(re.fullmatch(as_pattern(glob), text, re.DOTALL))
 
 

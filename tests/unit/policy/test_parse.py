@@ -75,6 +75,8 @@ def test_another_group_is_none_of_ours():
         (("spec:", "spce:"), "spec", "Required"),
         (("  name: a\n", "  nam: a\n"), "metadata.name", "Required"),
         (("name: a\n", "name: 1\n"), "metadata.name", "InvalidType"),
+        (("name: a\n", "name: A b\n"), "metadata.name", "InvalidName"),
+        (("namespace: support", "namespace: a.b"), "metadata.namespace", "InvalidName"),
         (("kind: MemoryPolicy", "kind: ClusterMemoryPolicy"), "metadata.namespace", "NotApplicable"),
         (("      action: Accept", "      action: Accept\n      action: Reject"), "", "DuplicateKey"),
     ],

@@ -119,6 +119,11 @@ def test_a_moment_that_leaves_the_calendar_when_evaluated_is_a_failure():
     assert isinstance(where.holds(early), Failure)
 
 
+def test_a_moment_without_a_zone_is_a_failure():
+    where = structured.compiled({"observed_at": {"lt": "now()"}}, "where")
+    assert isinstance(where.holds(facts(observed_at=datetime(2026, 1, 1))), Failure)  # noqa: DTZ001 - the point of it
+
+
 def test_every_attribute_of_a_candidate_but_lists_takes_an_operator():
     for attribute in attributes.TABLES[attributes.Matter.CANDIDATE].by_short_name.values():
         assert bool(structured.OPERATORS_OF[attribute.type]) == (attribute.type != attributes.Type.STRINGS)

@@ -63,6 +63,12 @@ async def read(request: Request, limit: int = PUBLIC_BODY_BYTES_MAX) -> bytes:
     return b"".join(chunks)
 
 
+async def optional(request: Request, shape: type[Shape]) -> Shape:
+    """Return the body as the shape, or the shape without anything where there is no body."""
+    is_empty = request.headers.get("content-length", "0") == "0" and "transfer-encoding" not in request.headers
+    return shape() if is_empty else parse(await read(request), shape)
+
+
 def parse(
     body: bytes,
     shape: type[Shape],

@@ -4,7 +4,7 @@ import asyncio
 import dataclasses
 import logging
 from collections import OrderedDict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +17,18 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from memwarden_policy.model import Access
-from memwarden_service.picture import LEVELS, NOBODY, Picture, Subject, picture_of, settings_for, settings_in
+from memwarden_service.picture import (
+    LEVELS,
+    NOBODY,
+    Picture,
+    Subject,
+    domain_id,
+    may_review,
+    picture_of,
+    reviewing_roles,
+    settings_for,
+    settings_in,
+)
 from memwarden_service.problems import Fault, Kind, ProblemError, hidden
 from memwarden_service.rulesets import READ_RULESET, InForce, Rows, Rulesets
 
@@ -39,7 +50,8 @@ ENTER = text("""
 TAKE_UP = text("""
   select set_config('memwarden.principal', :principal, true), set_config('memwarden.person', :person, true),
     set_config('memwarden.readable', :readable, true), set_config('memwarden.writable', :writable, true),
-    set_config('memwarden.administered', :administered, true)
+    set_config('memwarden.administered', :administered, true),
+    set_config('memwarden.roles', coalesce(cast(cast(:roles as text[]) as text), ''), true)
 """)
 # Everything in one statement; nothing happens unless the workspace is at the revision that was decided by.
 AT_ONCE = """
@@ -53,6 +65,15 @@ AT_ONCE = """
   select done.* from place
     cross join lateral {function}(case when place.settings is not null then cast(:argument as jsonb) end) done
 """
+# What a keeper does is told by the function that it calls, not by the rights of a person.
+AS_KEEPER = text("""
+  select set_config('memwarden.workspace', :workspace, true), set_config('memwarden.principal', :owner, true),
+    set_config('memwarden.person', :owner, true), set_config('memwarden.administered', 'all', true)
+""")
+DUE = text("select d.workspace_id, d.id, d.owner from memwarden.due_candidates(:limit) d")
+REACH = text("""
+  select set_config('memwarden.readable', :domain, true), set_config('memwarden.writable', :domain, true)
+""")
 AS_OPERATOR = text("""
   select set_config('memwarden.workspace', :workspace, true), set_config('memwarden.operator', 'on', true)
 """)
@@ -152,7 +173,8 @@ async def acting_as(
             if in_force is not None:
                 picture = picture_of(entered.workspace_id, in_force, subject)
                 acting = Acting(connection=connection, **_fields(picture))
-                await connection.execute(TAKE_UP, await _settings(acting, domain, level))
+                settings = await _settings(acting, domain, level)
+                await connection.execute(TAKE_UP, {**settings, "roles": reviewing_roles(picture)})
                 yield acting
                 return
         # Compiling may take long: not while a connection of the pool is held.
@@ -218,6 +240,26 @@ def acts(function: str) -> TextClause:
     return text(AT_ONCE.format(function=function))
 
 
+async def reach(acting: Acting, domain: str) -> None:
+    """Let the open transaction bring something into force in one domain, by leave of a confirmation."""
+    one = "{" + str(domain_id(acting.workspace_id, domain)) + "}"
+    await acting.connection.execute(REACH, {"domain": one})
+
+
+@asynccontextmanager
+async def acting_as_keeper(database: Database, workspace: UUID, owner: str | None) -> AsyncIterator[AsyncConnection]:
+    """Open one transaction that sees what waits in a workspace, and of private things those of one owner."""
+    async with database.engine.begin() as connection:
+        await connection.execute(AS_KEEPER, {"workspace": str(workspace), "owner": owner or NOBODY})
+        yield connection
+
+
+async def due(database: Database, limit: int) -> list[Row[Any]]:
+    """Return where candidates are that nobody answered in time: workspace, id and owner, of any workspace."""
+    async with database.at_once.connect() as connection:
+        return list(await connection.execute(DUE, {"limit": limit}))
+
+
 @asynccontextmanager
 async def acting_as_operator(database: Database, workspace: UUID | None) -> AsyncIterator[AsyncConnection]:
     """Open one transaction in which the rules of a workspace may be written; None: before there is one."""
@@ -269,16 +311,20 @@ def _fields(picture: Picture) -> dict[str, Any]:
 async def _settings(acting: Acting, domain: str | None, level: Access) -> dict[str, str]:
     if domain is not None:
         return settings_in(acting, domain)
-    span = await _span(acting, level)
-    return settings_for(acting.caller, {each: span if level >= each else NOBODY for each in LEVELS})
+    span = await _span(acting, lambda name: acting.rights.access(name) >= level, level)
+    spans = {each: span if level >= each else NOBODY for each in LEVELS}
+    if level is Access.ADMIN and acting.in_force.ruleset.domains:
+        # Who owns a domain reviews in it, and may do nothing else there for that.
+        spans[Access.ADMIN] = await _span(acting, lambda name: may_review(acting, name), level)
+    return settings_for(acting.caller, spans)
 
 
-async def _span(acting: Acting, level: Access) -> str:
+async def _span(acting: Acting, covers: Callable[[str], bool], level: Access) -> str:
     """Return how an access level is told to the database: all, or the ids of the domains it covers."""
     if acting.rights.everything(level):
         return "all"
     names = await known_domains(acting.connection, acting.workspace_id, DOMAINS_READ_MAX)
-    covered = [str(names[name]) for name in names if acting.rights.access(name) >= level]
+    covered = [str(names[name]) for name in names if covers(name)]
     if len(covered) > DOMAIN_IDS_MAX or len(names) > DOMAINS_READ_MAX:
         fault = Fault("query.domain", "TooManyDomains", "these are too many domains for one request: name one")
         raise ProblemError(Kind.INVALID, faults=[fault])

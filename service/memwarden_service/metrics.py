@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from prometheus_client import Counter, Gauge, Histogram
 
-from memwarden_policy.model import Action
+from memwarden_policy.model import Action, RecordAnswer
 
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 STATUS_CLASSES = ("2xx", "3xx", "4xx", "5xx")
@@ -16,6 +16,8 @@ REQUEST_SECONDS = Histogram("memwarden_request_seconds", "Time to answer", ["rou
 DECISIONS = Counter("memwarden_decisions_total", "Proposals decided and recorded", ["action"])
 REPEATS = Counter("memwarden_repeated_proposals_total", "Proposals that were there already")
 REVIEWS = Counter("memwarden_reviews_total", "Candidates reviewed by a person", ["outcome"])
+RECORD_ANSWERS = Counter("memwarden_record_answers_total", "What systems of record answered", ["answer"])
+EXPIRED = Counter("memwarden_expired_candidates_total", "Candidates that nobody answered in time")
 REFUSED_CREDENTIALS = Counter("memwarden_refused_credentials_total", "Credentials refused", ["credential"])
 UNREVIEWED_TOKENS = Counter(
     "memwarden_unreviewed_tokens_total", "Short-lived tokens taken while the API server did not answer"
@@ -34,8 +36,10 @@ def start(routes: Iterable[str]) -> None:
             REQUESTS.labels(route, status)
     for action in Action:
         DECISIONS.labels(action.value)
-    for outcome in ("confirmed", "rejected"):
+    for outcome in ("approved", "confirmed", "rejected"):
         REVIEWS.labels(outcome)
+    for answer in RecordAnswer:
+        RECORD_ANSWERS.labels(answer.value)
     for outcome in ("changed", "unchanged", "stale"):
         RULESET_PUTS.labels(outcome)
     for credential in CREDENTIALS:

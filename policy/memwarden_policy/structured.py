@@ -34,6 +34,7 @@ OPERATORS_OF: Final[Mapping[Type, tuple[str, ...]]] = {
     Type.STRINGS: (),
 }
 _UNIT_NAMES: Final = {name: unit for short, unit in UNITS.items() for name in (short, unit, unit.removesuffix("s"))}
+INT_MAX = 2**31 - 1
 _RELATIVE = re.compile(r"\s*now\(\)\s*(?:([+-])\s*(\d{1,6})\s*([a-z]+)\s*)?")
 # A century: nothing that is remembered is older.
 OFFSET_MAX = timedelta(days=366 * 100)
@@ -183,7 +184,7 @@ def _operand(attribute: Attribute, value: Any) -> Any:
         case Type.DOUBLE, int() | float() if not isinstance(value, bool):
             return Decimal(str(value)) if 0 <= value <= 1 else Refused("expected a number from 0 to 1")
         case Type.INT, int() if not isinstance(value, bool):
-            return value
+            return value if 0 <= value <= INT_MAX else Refused("expected a whole number from 0")
         case Type.TIMESTAMP, str():
             return moment(value)
     return Refused(f"expected a {attribute.type}, found {described(value)}")

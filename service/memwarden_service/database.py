@@ -74,6 +74,9 @@ DUE = text("select d.workspace_id, d.id, d.owner from memwarden.due_candidates(:
 REACH = text("""
   select set_config('memwarden.readable', :domain, true), set_config('memwarden.writable', :domain, true)
 """)
+AS_COUNTER = text("""
+  select set_config('memwarden.workspace', :workspace, true), set_config('memwarden.readable', 'all', true)
+""")
 AS_OPERATOR = text("""
   select set_config('memwarden.workspace', :workspace, true), set_config('memwarden.operator', 'on', true)
 """)
@@ -265,6 +268,14 @@ async def acting_as_operator(database: Database, workspace: UUID | None) -> Asyn
     """Open one transaction in which the rules of a workspace may be written; None: before there is one."""
     async with database.engine.begin() as connection:
         await connection.execute(AS_OPERATOR, {"workspace": str(workspace or NOBODY)})
+        yield connection
+
+
+@asynccontextmanager
+async def counting_as_operator(database: Database, workspace: UUID) -> AsyncIterator[AsyncConnection]:
+    """Open one transaction that reads the shared memories of a workspace, to count them for its operator."""
+    async with database.engine.begin() as connection:
+        await connection.execute(AS_COUNTER, {"workspace": str(workspace)})
         yield connection
 
 

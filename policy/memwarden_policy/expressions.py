@@ -1,11 +1,10 @@
 """The only door to the CEL engine: compiles an expression against the table of attributes, and evaluates it."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from cel_expr_python import cel
 
@@ -89,19 +88,26 @@ class Activation:
 
 
 def _prepare(facts: Facts) -> cel.Activation | Failure:
-    values = {
-        each.name: _engine_value(each.type, each.read(facts)) for each in attributes.TABLES[facts.matter].attributes
-    }
+    plain, converted = READERS[facts.matter]
+    values: dict[str, object] = {name: read(facts) for name, read in plain}
+    for name, read, convert in converted:
+        values[name] = convert(read(facts))
     try:
         return LANGUAGES[facts.matter].environment.Activation(values)
     except ENGINE_ERRORS as error:
         return Failure(_one_line(str(error)))
 
 
-def _engine_value(kind: Type, value: attributes.Value) -> object:
-    if isinstance(value, Decimal):
-        return float(value)
-    return list(value) if kind is Type.STRINGS and isinstance(value, tuple) else value
+# The engine's own form of values that are not taken as they are.
+CONVERTERS: Final[Mapping[Type, Callable[[Any], Any]]] = {Type.DOUBLE: float, Type.STRINGS: list}
+# How each variable is read, those that need no conversion apart: a decision prepares all of them.
+READERS: Final = {
+    matter: (
+        tuple((each.name, each.read) for each in table.attributes if each.type not in CONVERTERS),
+        tuple((each.name, each.read, CONVERTERS[each.type]) for each in table.attributes if each.type in CONVERTERS),
+    )
+    for matter, table in attributes.TABLES.items()
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import asyncio
 import json
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -31,6 +31,14 @@ class ApiError(Exception):
     def __init__(self, status: int, message: str) -> None:
         super().__init__(f"{status} {message}" if status else message)
         self.status = status
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The items of a LIST, and the version of the whole."""
+
+    items: list[dict[str, Any]]
+    version: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,21 +94,21 @@ class Cluster:
         """Read one document; raises ApiError."""
         return await self._call("GET", path)
 
-    async def pages(self, path: str, query: Mapping[str, str] | None = None) -> AsyncIterator[dict[str, Any]]:
-        """LIST in pages and yield the items of each; the whole is one consistent picture. Raises ApiError."""
-        parameters = {"limit": str(PAGE_ITEMS), **(query or {})}
+    async def list(self, path: str) -> list[dict[str, Any]]:
+        """LIST everything under a path, as fresh as can be; raises ApiError."""
+        return (await self.listing(path, {})).items
+
+    async def listing(self, path: str, query: Mapping[str, str]) -> Listing:
+        """LIST in pages, which together are one consistent picture; raises ApiError."""
+        parameters = {"limit": str(PAGE_ITEMS), **query}
+        items: list[dict[str, Any]] = []
         while True:
             page = await self._call("GET", f"{path}?{urlencode(parameters)}")
-            for item in page["items"]:
-                yield item
+            items += page["items"]
             following = page["metadata"].get("continue")
             if not following:
-                return
-            parameters["continue"] = following
-
-    async def list(self, path: str) -> list[dict[str, Any]]:
-        """LIST everything under a path; raises ApiError."""
-        return [item async for item in self.pages(path)]
+                return Listing(items, page["metadata"]["resourceVersion"])
+            parameters = {"limit": str(PAGE_ITEMS), "continue": following}
 
     async def create(self, path: str, document: Mapping[str, Any]) -> dict[str, Any]:
         """Create a document; raises ApiError, 409 when it is there."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from memwarden_operator import conditions, metrics, plan, publish, statuses
+from memwarden_operator import metrics, plan, publish, statuses
 from memwarden_operator.answers import Answer
 from memwarden_operator.events import About, Happening
 from memwarden_operator.fence import Fence
@@ -168,6 +168,4 @@ class Enforcer:
 
 def _is_confirmed(each: PolicyObject, store: StoreKey) -> bool:
     """Say whether this store once took this generation: an outage then takes nothing out of force."""
-    is_current = each.status.get("observedGeneration") == each.resource.generation
-    ready = conditions.find(each.status, "Ready")
-    return is_current and each.status.get("store") == str(store) and ready.get("status") in ("True", "False")
+    return statuses.is_confirmed(each) and each.status.get("store") == str(store)

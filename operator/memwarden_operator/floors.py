@@ -17,8 +17,8 @@ from memwarden_policy.model import StoreDefaults
 WORKSPACES_NAMED_MAX = 10
 
 
-def judge(each: PolicyObject, held: Mapping[Workspace, Held], now: datetime) -> Judged:
-    """Say what holds for a policy of the floor in all workspaces together."""
+def judge(each: PolicyObject, held: Mapping[Workspace, Held], now: datetime) -> Judged | None:
+    """Say what holds for a policy of the floor in all workspaces together; None: nothing is known that was not told."""
     if not held:
         return _nowhere(each)
     answers = {key: _current(each, one) for key, one in held.items()}
@@ -26,6 +26,8 @@ def judge(each: PolicyObject, held: Mapping[Workspace, Held], now: datetime) -> 
     if refused:
         return _refused(each, refused)
     behind = [key for key, said in answers.items() if said is None or not _is_enforced(said)]
+    if behind and statuses.is_confirmed(each) and all(held[key].outage for key in behind):
+        return None  # An outage takes nothing out of force.
     if behind:
         return _behind(each, behind)
     truth, reason, message = statuses.effect(each.resource, now)

@@ -3,10 +3,12 @@
 import asyncio
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from memwarden_operator import shapes
 from memwarden_operator.cluster import ApiError, Cluster, resource_path
+from memwarden_operator.freshness import Freshness
 from memwarden_operator.shapes import Namespace, Picture, PolicyObject
 from memwarden_policy.model import Kind
 
@@ -22,16 +24,19 @@ NAMESPACED = (Kind.MEMORY_POLICY, Kind.MEMORY_ACCESS_GRANT, Kind.MEMORY_DOMAIN)
 NAMESPACES_APART_MAX = 8
 
 
-async def picture(cluster: Cluster, namespaces: Collection[str] | None) -> Picture:
-    """LIST the stores, the floor, and the objects of some namespaces; None: of all. Raises ApiError."""
+async def picture(cluster: Cluster, namespaces: Collection[str] | None, freshness: Freshness) -> Picture:
+    """LIST the stores, the floor, and the objects of some namespaces; None: of all, as fresh as can be.
+
+    Raises:
+        ApiError: the API server did not answer.
+    """
+    lists = Lists(cluster=cluster, freshness=freshness, is_fresh=namespaces is None)
     if namespaces is None or len(namespaces) > NAMESPACES_APART_MAX:
-        inside = _everywhere(cluster)
+        inside = _everywhere(lists)
     else:
-        inside = _in(cluster, sorted(namespaces))
+        inside = _in(lists, sorted(namespaces))
     stores, floor, (found, objects) = await asyncio.gather(
-        cluster.list(resource_path(PLURALS[Kind.MEMORY_STORE])),
-        cluster.list(resource_path(PLURALS[Kind.CLUSTER_MEMORY_POLICY])),
-        inside,
+        lists.of(Kind.MEMORY_STORE), lists.of(Kind.CLUSTER_MEMORY_POLICY), inside
     )
     shaped = [shapes.store(each) for each in stores if "deletionTimestamp" not in each["metadata"]]
     return Picture(
@@ -42,17 +47,33 @@ async def picture(cluster: Cluster, namespaces: Collection[str] | None) -> Pictu
     )
 
 
-async def _everywhere(cluster: Cluster) -> tuple[list[Namespace], list[PolicyObject]]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lists:
+    """LISTs that take note of how fresh they were."""
+
+    cluster: Cluster
+    freshness: Freshness
+    is_fresh: bool  # As fresh as can be; otherwise as fresh as what was seen.
+
+    async def of(self, kind: Kind, namespace: str | None = None) -> list[dict[str, Any]]:
+        plural = PLURALS[kind]
+        query = {} if self.is_fresh else self.freshness.query(plural)
+        found = await self.cluster.listing(resource_path(plural, namespace), query)
+        self.freshness.saw(plural, found.version)
+        return found.items
+
+
+async def _everywhere(lists: Lists) -> tuple[list[Namespace], list[PolicyObject]]:
     namespaces, *objects = await asyncio.gather(
-        cluster.list("/api/v1/namespaces"), *(_objects(cluster, kind, None) for kind in NAMESPACED)
+        lists.cluster.list("/api/v1/namespaces"), *(_objects(lists, kind, None) for kind in NAMESPACED)
     )
     return [shapes.namespace(each) for each in namespaces], [one for some in objects for one in some]
 
 
-async def _in(cluster: Cluster, names: Sequence[str]) -> tuple[list[Namespace], list[PolicyObject]]:
+async def _in(lists: Lists, names: Sequence[str]) -> tuple[list[Namespace], list[PolicyObject]]:
     found, *objects = await asyncio.gather(
-        asyncio.gather(*(_namespace(cluster, name) for name in names)),
-        *(_objects(cluster, kind, name) for kind in NAMESPACED for name in names),
+        asyncio.gather(*(_namespace(lists.cluster, name) for name in names)),
+        *(_objects(lists, kind, name) for kind in NAMESPACED for name in names),
     )
     namespaces = [shapes.namespace(each) for each in found if each is not None]
     return namespaces, [one for some in objects for one in some]
@@ -67,8 +88,8 @@ async def _namespace(cluster: Cluster, name: str) -> dict[str, Any] | None:
         raise
 
 
-async def _objects(cluster: Cluster, kind: Kind, namespace: str | None) -> tuple[PolicyObject, ...]:
-    return shapes.policy_objects(kind, await cluster.list(resource_path(PLURALS[kind], namespace)))
+async def _objects(lists: Lists, kind: Kind, namespace: str | None) -> tuple[PolicyObject, ...]:
+    return shapes.policy_objects(kind, await lists.of(kind, namespace))
 
 
 def _by_namespace(objects: Sequence[PolicyObject]) -> dict[str, tuple[PolicyObject, ...]]:

@@ -35,7 +35,9 @@ class Overview:
                 known.is_asked = True
             except ServiceError as error:
                 known.outage = Outage(reason=error.reason, message=str(error))
-        desired = stores.status(store, known.outage, len(self.state.holding(key.store)), now)
+        # Before the service was asked, the number that was last seen stands.
+        count = len(self.state.holding(key.store)) if known.is_asked else int(store.status.get("workspaces", 0))
+        desired = stores.status(store, known.outage, count, now)
         if not await self.publisher.write([publish.of_store(store, desired)]):
             self.queue.add(key)
 
@@ -45,9 +47,8 @@ class Overview:
         if self.floor_waits:
             return
         concerned = self._concerned()
-        writes = [
-            publish.of_object(each, render(each, floors.judge(each, concerned, now), now)) for each in picture.floor
-        ]
+        judged = [(each, floors.judge(each, concerned, now)) for each in picture.floor]
+        writes = [publish.of_object(each, render(each, said, now)) for each, said in judged if said is not None]
         if not await self.publisher.write(writes):
             self.queue.add(Floor())
 

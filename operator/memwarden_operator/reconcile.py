@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from memwarden_operator import gather, metrics
 from memwarden_operator.cluster import ApiError, Cluster
 from memwarden_operator.enforce import Enforcer, TryAgainError
+from memwarden_operator.freshness import Freshness
 from memwarden_operator.overview import Overview
 from memwarden_operator.shapes import Picture
 from memwarden_operator.work import Floor, Key, Queue, StoreStatus, Workspace
@@ -24,6 +25,7 @@ class Reconciler:
 
     cluster: Cluster
     queue: Queue
+    freshness: Freshness
     enforcer: Enforcer
     overview: Overview
 
@@ -40,9 +42,10 @@ class Reconciler:
     async def _gathered(self, keys: Sequence[Key]) -> Picture | None:
         namespaces = {key.namespace for key in keys if isinstance(key, Workspace)}
         try:
-            return await gather.picture(self.cluster, namespaces)
+            return await gather.picture(self.cluster, namespaces, self.freshness)
         except ApiError as error:
             log.warning("gathering failed", extra={"error": str(error)})
+            self.freshness.forget()
             for key in keys:
                 self.queue.failed(key)
             return None

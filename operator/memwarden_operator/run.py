@@ -129,7 +129,7 @@ def assemble(settings: Settings, lease: Lease) -> Parts:
         cluster=cluster,
         services=services,
         sweeper=sweeper,
-        reconciler=Reconciler(cluster, queue, enforcer, overview),
+        reconciler=Reconciler(cluster, queue, state.freshness, enforcer, overview),
         inbox=Inbox(state=state, queue=queue, sweep_wanted=sweeper.wanted),
         queue=queue,
         recorder=recorder,

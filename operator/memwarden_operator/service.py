@@ -1,6 +1,7 @@
 """The admin API of one memory service, spoken to with a token that is good for this store alone."""
 
 import json
+import logging
 import ssl
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -13,6 +14,8 @@ from memwarden_operator import answers
 from memwarden_operator.answers import Answer, WorkspaceAnswer
 from memwarden_operator.reasons import Reason
 from memwarden_operator.shapes import Store
+
+log = logging.getLogger(__name__)
 
 REQUEST_SECONDS = 20.0
 CONNECT_SECONDS = 5.0
@@ -114,7 +117,9 @@ class Service:
             async with self._http.stream(method, path, headers=headers, **content) as answer:
                 return answer.status_code, await _bounded(answer)
         except httpx2.HTTPError as error:
-            raise ServiceUnavailableError(f"the service does not answer ({type(error).__name__})") from error
+            # The kind of failure changes from one attempt to the next; a status that told it would never rest.
+            log.warning("no answer", extra={"store": str(self.store.key), "error": type(error).__name__})
+            raise ServiceUnavailableError("the service does not answer") from error
 
     async def _bearer(self) -> str:
         if time.monotonic() >= self._renew_at:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memwarden_operator.answers import ObjectAnswer, WorkspaceAnswer
+from memwarden_operator.freshness import Freshness
 from memwarden_operator.plan import Fingerprint
 from memwarden_operator.shapes import StoreKey
 from memwarden_operator.statuses import Outage
@@ -38,6 +39,7 @@ class State:
 
     held: dict[Workspace, Held] = field(default_factory=dict)
     stores: dict[StoreKey, StoreState] = field(default_factory=dict)
+    freshness: Freshness = field(default_factory=Freshness)
     # UID and generation of each store, as last listed or told.
     store_versions: dict[StoreKey, tuple[str, int]] = field(default_factory=dict)
     # What was last written to the status of each object, as a hash: tells our own echo from a stranger's hand.

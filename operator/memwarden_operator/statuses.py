@@ -178,6 +178,12 @@ def _notes(notes: Sequence[Problem]) -> str:
     return shown(sorted(notes)) if notes else "The store understood this generation"
 
 
+def is_confirmed(each: PolicyObject) -> bool:
+    """Say whether this generation was once told to be in force, or not accepted."""
+    is_current = each.status.get("observedGeneration") == each.resource.generation
+    return is_current and conditions.find(each.status, "Accepted").get("status") in ("True", "False")
+
+
 def known(status: Mapping[str, Any]) -> Version | None:
     """Return what the status last said to be in force: an outage takes nothing out of force."""
     if not status.get("digest"):

@@ -59,7 +59,7 @@ class Sweeper:
 
     async def full(self) -> None:
         """LIST everything, compare it with what is known, and ask for work on what differs. Raises ApiError."""
-        picture = await gather.picture(self.cluster, None)
+        picture = await gather.picture(self.cluster, None, self.state.freshness)
         metrics.LAST_LIST.set_to_current_time()
         self.stores = dict(picture.stores)
         self.state.store_versions = {key: (store.uid, store.generation) for key, store in picture.stores.items()}

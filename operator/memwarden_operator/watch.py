@@ -41,12 +41,12 @@ def registry(cluster: Cluster, inbox: Inbox, on_start: Callable[[], Awaitable[No
 
     @kopf.on.event(GROUP, VERSION, PLURALS[Kind.CLUSTER_MEMORY_POLICY], registry=found)
     async def floor(event: Any, **_: Any) -> None:
-        metrics.LAST_WATCH.labels(Kind.CLUSTER_MEMORY_POLICY).set_to_current_time()
+        _saw(inbox, Kind.CLUSTER_MEMORY_POLICY, event["object"])
         inbox.floor(event["type"], event["object"])
 
     @kopf.on.event(GROUP, VERSION, PLURALS[Kind.MEMORY_STORE], registry=found)
     async def store(event: Any, **_: Any) -> None:
-        metrics.LAST_WATCH.labels(Kind.MEMORY_STORE).set_to_current_time()
+        _saw(inbox, Kind.MEMORY_STORE, event["object"])
         inbox.store(event["type"], event["object"])
 
     @kopf.on.event("", "v1", "namespaces", registry=found)
@@ -54,6 +54,11 @@ def registry(cluster: Cluster, inbox: Inbox, on_start: Callable[[], Awaitable[No
         inbox.namespace(event["type"], event["object"])
 
     return found
+
+
+def _saw(inbox: Inbox, kind: Kind, document: Any) -> None:
+    metrics.LAST_WATCH.labels(kind).set_to_current_time()
+    inbox.state.freshness.saw(PLURALS[kind], document["metadata"]["resourceVersion"])
 
 
 def configure(settings: kopf.OperatorSettings) -> None:
@@ -89,5 +94,5 @@ def connection(found: Credentials) -> kopf.ConnectionInfo:
 def _watch_policies(found: kopf.OperatorRegistry, inbox: Inbox, kind: Kind) -> None:
     @kopf.on.event(GROUP, VERSION, PLURALS[kind], registry=found, id=kind)
     async def policy(event: Any, **_: Any) -> None:
-        metrics.LAST_WATCH.labels(kind).set_to_current_time()
+        _saw(inbox, kind, event["object"])
         inbox.policy(kind, event["type"], event["object"])

@@ -36,6 +36,13 @@ class Rights:
             return True
         return any(glob.is_everything and access >= at_least for glob, access in self.granted)
 
+    def prefixes(self, at_least: Access) -> tuple[str, ...]:
+        """Return what every domain covered is or is inside of, as whole segments; an empty text: anything may be."""
+        if self.reads_openly and at_least <= Access.READ:
+            return ("",)
+        covering = (glob for glob, access in self.granted if access >= max(at_least, Access.READ))
+        return tuple(sorted({glob.literal_prefix for glob in covering}))
+
     @property
     def has_any(self) -> bool:
         """Say whether anything is granted at all: a stranger is told that the workspace does not exist."""

@@ -1,5 +1,6 @@
 """The quickstart: from nothing to policies at work on this machine, again in seconds, and away with --down."""
 
+import fcntl
 import json
 import shutil
 import subprocess
@@ -15,7 +16,11 @@ import click
 from local import binaries, cluster, demo, folders, postgres, processes, stack
 
 STATE_FILE = "quickstart.json"
+LOCK_FILE = "lock"
 TOKEN_RENEWAL_SECONDS = 12 * 3600
+OUR_FOLDERS = {"control-plane", "postgres"}
+OUR_FILES = {"admin-url", "app-password", "database-url", "hash-key", STATE_FILE, f"{STATE_FILE}.part", LOCK_FILE}
+OUR_SUFFIXES = {".conf", ".log"}
 OURS = ("support", "research", stack.NAMESPACE)
 
 
@@ -37,20 +42,40 @@ class State:
     "--kind", "use_kind", is_flag=True, help="use kind (needs Docker), also where a local API server would do"
 )
 @click.option("--local", "use_local", is_flag=True, help="use an API server of our own, also where Docker answers")
-@click.option("--database-url", help="the admin URL of your own PostgreSQL with pgvector; embedded unless given")
+@click.option(
+    "--database-url",
+    envvar="MEMWARDEN_ADMIN_URL",
+    help="the admin URL of your own PostgreSQL with pgvector; embedded unless given",
+)
 @click.option("--down", is_flag=True, help="remove what the quickstart made")
 def main(*, context: str | None, use_kind: bool, use_local: bool, database_url: str | None, down: bool) -> None:
     folder = folders.state()
+    wanted: cluster.Kind | None = "context" if context else "kind" if use_kind else "local" if use_local else None
+    if down and not folder.exists():
+        click.echo("There is no quickstart on this machine.")
+        return
+    folder.mkdir(parents=True, exist_ok=True, mode=0o711)
     try:
-        if down:
-            _down(folder)
-            return
-        wanted: cluster.Kind | None = "context" if context else "kind" if use_kind else "local" if use_local else None
-        _up(folder, _state(folder, wanted, context, database_url))
+        with alone(folder):
+            if down:
+                _down(folder)
+            else:
+                _up(folder, _state(folder, wanted, context, database_url))
     except (processes.NotReadyError, binaries.BuildError, cluster.NoClusterError, demo.SurpriseError) as error:
         raise click.ClickException(str(error)) from error
     except subprocess.CalledProcessError as error:
         raise click.ClickException(f"kubectl {' '.join(error.cmd)} failed: {error.stderr.strip()}") from error
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Keep a second quickstart out of the folder while this one works in it."""
+    with (folder / LOCK_FILE).open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise click.ClickException(f"Another quickstart is at work in {folder}; wait for it to end") from error
+        yield
 
 
 @contextmanager
@@ -64,12 +89,13 @@ def step(title: str) -> Iterator[None]:
 
 
 def _state(folder: Path, wanted: cluster.Kind | None, context: str | None, database_url: str | None) -> State:
-    path = folder / STATE_FILE
-    if not path.exists():
+    kept = _kept(folder)
+    if kept is None:
+        if any(entry.name != LOCK_FILE for entry in folder.iterdir()):
+            raise click.UsageError(f"{folder} holds other files; set MEMWARDEN_STATE to a folder of its own")
         return State(
             cluster=cluster.choose(wanted), context=context, database_url=database_url, port=processes.free_port()
         )
-    kept = State(**json.loads(path.read_text()))
     if (wanted and wanted != kept.cluster) or (context and context != kept.context):
         raise click.UsageError(
             f"A quickstart on {kept.context or kept.cluster} is there already: --down removes it first"
@@ -81,7 +107,6 @@ def _state(folder: Path, wanted: cluster.Kind | None, context: str | None, datab
 
 def _up(folder: Path, state: State) -> None:
     began = time.monotonic()
-    folder.mkdir(parents=True, exist_ok=True, mode=0o711)
     _keep(folder, state)
     with step(f"Kubernetes API server ({state.context or state.cluster})"):
         api = cluster.up(state.cluster, folder, state.context)
@@ -122,11 +147,10 @@ def _stop_processes(folder: Path, state: State) -> None:
 
 
 def _down(folder: Path) -> None:
-    path = folder / STATE_FILE
-    if not path.exists():
+    state = _kept(folder)
+    if state is None:
         click.echo("There is no quickstart on this machine.")
         return
-    state = State(**json.loads(path.read_text()))
     with step("Stopping operator and service"):
         _stop_processes(folder, state)
     if state.cluster == "context":
@@ -137,7 +161,7 @@ def _down(folder: Path) -> None:
         server = postgres.running(folder / "postgres")
         if server:
             server.stop()
-    shutil.rmtree(folder)
+    _forget(folder)
     if state.database_url:
         click.echo(
             "Your database keeps the schema memwarden and the roles mw_app and mw_owner, with what was remembered:"
@@ -151,10 +175,28 @@ def _remove_from(api: cluster.Cluster) -> None:
     api.kubectl("delete", "-f", folders.REPOSITORY / "crds", "--ignore-not-found", "--wait=false")
 
 
-def _keep(folder: Path, state: State) -> None:
+def _kept(folder: Path) -> State | None:
+    """Return the state of the quickstart that is there; None: there is none."""
     path = folder / STATE_FILE
-    path.touch(mode=0o600)
-    path.write_text(json.dumps(asdict(state), indent=2))
+    return State(**json.loads(path.read_text())) if path.exists() else None
+
+
+def _keep(folder: Path, state: State) -> None:
+    part = folder / f"{STATE_FILE}.part"
+    part.touch(mode=0o600)
+    part.write_text(json.dumps(asdict(state), indent=2))
+    part.replace(folder / STATE_FILE)  # A reader finds the old state or the new one, never half of one.
+
+
+def _forget(folder: Path) -> None:
+    """Remove what the quickstart wrote, the state last, and the folder when nothing else is in it."""
+    for entry in sorted(folder.iterdir(), key=lambda each: each.name == STATE_FILE):
+        if entry.name in OUR_FOLDERS:
+            shutil.rmtree(entry)
+        elif entry.suffix in OUR_SUFFIXES or entry.name in OUR_FILES:
+            entry.unlink()
+    if not any(folder.iterdir()):
+        folder.rmdir()
 
 
 def _say_what_next(folder: Path, api: cluster.Cluster, state: State, seconds: float) -> None:

@@ -23,6 +23,7 @@ from memwarden_service.database import Acting, Database, acting_as, reach
 from memwarden_service.picture import Subject, domain_id
 from memwarden_service.problems import Kind, ProblemError
 from memwarden_service.review import person_of
+from memwarden_service.spans import RowOf, Table
 
 INSERT_DECISION = text("""
   insert into memwarden.decision select * from jsonb_populate_record(null::memwarden.decision, cast(:row as jsonb))
@@ -102,7 +103,7 @@ async def change(changing: Changing, memory_id: UUID, wish: Wish) -> Result:
         ProblemError: there is none that this caller may change, or it is another version.
     """
     said = await ask(changing, memory_id, wish)
-    async with acting_as(changing.database, changing.subject) as acting:
+    async with acting_as(changing.database, changing.subject, row=RowOf(Table.MEMORY, memory_id)) as acting:
         row = await take_up(changing, acting, memory_id)
         return await act(changing, acting, row, wish, said)
 
@@ -111,7 +112,7 @@ async def ask(changing: Changing, memory_id: UUID, wish: Wish) -> Said:
     """Return what the system of record says of an edit; no connection is held meanwhile."""
     if wish.kind is not Point.UPDATE:
         return asking.UNASKED
-    async with acting_as(changing.database, changing.subject) as acting:
+    async with acting_as(changing.database, changing.subject, row=RowOf(Table.MEMORY, memory_id)) as acting:
         row = (await reading.memory(acting, memory_id)).row
         edited = _edited(acting, row, wish)
     return await asking.said(acting, edited)

@@ -4,7 +4,7 @@ import asyncio
 import dataclasses
 import logging
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -17,26 +17,14 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from memwarden_policy.model import Access
-from memwarden_service.picture import (
-    LEVELS,
-    NOBODY,
-    Picture,
-    Subject,
-    domain_id,
-    may_review,
-    picture_of,
-    reviewing_roles,
-    settings_for,
-    settings_in,
-)
-from memwarden_service.problems import Fault, Kind, ProblemError, hidden
+from memwarden_service.picture import NOBODY, Picture, Subject, domain_id, picture_of, settings_in
+from memwarden_service.problems import Kind, ProblemError, hidden
 from memwarden_service.rulesets import READ_RULESET, InForce, Rows, Rulesets
+from memwarden_service.spans import RowOf, Touched, take_up
 
 POOL_CONNECTIONS_MAX = 10
 POOL_WAIT_SECONDS = 5.0
 CONNECT_SECONDS = 5
-DOMAIN_IDS_MAX = 1_000
-DOMAINS_READ_MAX = 10_000
 PLACES_MAX = 10_000
 RULESET_TRIES_MAX = 8
 LISTEN_RETRY_SECONDS = 2.0
@@ -46,12 +34,6 @@ RESOLVE = text("select e.workspace_id, e.revision from memwarden.resolve(:name) 
 ENTER = text("""
   select e.workspace_id, e.revision, set_config('memwarden.workspace', e.workspace_id::text, true)
   from memwarden.resolve(:name) e
-""")
-TAKE_UP = text("""
-  select set_config('memwarden.principal', :principal, true), set_config('memwarden.person', :person, true),
-    set_config('memwarden.readable', :readable, true), set_config('memwarden.writable', :writable, true),
-    set_config('memwarden.administered', :administered, true),
-    set_config('memwarden.roles', coalesce(cast(cast(:roles as text[]) as text), ''), true)
 """)
 # Everything in one statement; nothing happens unless the workspace is at the revision that was decided by.
 AT_ONCE = """
@@ -80,9 +62,6 @@ AS_COUNTER = text("""
 AS_OPERATOR = text("""
   select set_config('memwarden.workspace', :workspace, true), set_config('memwarden.operator', 'on', true)
 """)
-DOMAINS = text(
-    "select d.id, d.name from memwarden.domain d where d.workspace_id = :workspace order by d.name limit :limit"
-)
 FIND_KEY = text("select workspace, name, person, hash, expires_at from memwarden.find_key(:id)")
 SCHEMA_VERSION = text("select version_num from memwarden.alembic_version")
 
@@ -154,15 +133,21 @@ class Database:
 
 @asynccontextmanager
 async def acting_as(
-    database: Database, subject: Subject, *, domain: str | None = None, level: Access = Access.READ
+    database: Database,
+    subject: Subject,
+    *,
+    domain: str | None = None,
+    row: RowOf | None = None,
+    level: Access = Access.READ,
 ) -> AsyncIterator[Acting]:
     """Open one transaction as the subject. Commits on a clean exit.
 
     Args:
         database: where.
         subject: who; row-level security sees them alone.
-        domain: the only domain that is touched; None: every domain where the subject has `level`.
-        level: what is needed where no domain is named.
+        domain: the only domain that is touched.
+        row: the only row that is touched, in whatever domain it is.
+        level: what is needed. Where neither is named, every domain where the subject has it is touched; none for NONE.
 
     Raises:
         ProblemError: the workspace is not there, or not for this subject; there are too many domains; try again.
@@ -176,8 +161,7 @@ async def acting_as(
             if in_force is not None:
                 picture = picture_of(entered.workspace_id, in_force, subject)
                 acting = Acting(connection=connection, **_fields(picture))
-                settings = await _settings(acting, domain, level)
-                await connection.execute(TAKE_UP, {**settings, "roles": reviewing_roles(picture)})
+                await take_up(connection, picture, Touched(domain=domain, row=row, level=level))
                 yield acting
                 return
         # Compiling may take long: not while a connection of the pool is held.
@@ -309,34 +293,5 @@ async def warm(database: Database, log: logging.Logger) -> None:
             await asyncio.sleep(LISTEN_RETRY_SECONDS)
 
 
-async def known_domains(connection: AsyncConnection, workspace: UUID, limit: int = DOMAIN_IDS_MAX) -> dict[str, UUID]:
-    """Return the domains that hold or held something, one more than `limit` at most."""
-    rows = await connection.execute(DOMAINS, {"workspace": workspace, "limit": limit + 1})
-    return {row.name: row.id for row in rows}
-
-
 def _fields(picture: Picture) -> dict[str, Any]:
     return {field.name: getattr(picture, field.name) for field in dataclasses.fields(picture)}
-
-
-async def _settings(acting: Acting, domain: str | None, level: Access) -> dict[str, str]:
-    if domain is not None:
-        return settings_in(acting, domain)
-    span = await _span(acting, lambda name: acting.rights.access(name) >= level, level)
-    spans = {each: span if level >= each else NOBODY for each in LEVELS}
-    if level is Access.ADMIN and acting.in_force.ruleset.domains:
-        # Who owns a domain reviews in it, and may do nothing else there for that.
-        spans[Access.ADMIN] = await _span(acting, lambda name: may_review(acting, name), level)
-    return settings_for(acting.caller, spans)
-
-
-async def _span(acting: Acting, covers: Callable[[str], bool], level: Access) -> str:
-    """Return how an access level is told to the database: all, or the ids of the domains it covers."""
-    if acting.rights.everything(level):
-        return "all"
-    names = await known_domains(acting.connection, acting.workspace_id, DOMAINS_READ_MAX)
-    covered = [str(names[name]) for name in names if covers(name)]
-    if len(covered) > DOMAIN_IDS_MAX or len(names) > DOMAINS_READ_MAX:
-        fault = Fault("query.domain", "TooManyDomains", "these are too many domains for one request: name one")
-        raise ProblemError(Kind.INVALID, faults=[fault])
-    return "{" + ",".join(covered) + "}" if covered else NOBODY

@@ -14,6 +14,7 @@ from memwarden_service import journal, metrics, reading, rows
 from memwarden_service.database import Acting, acting_as, reach
 from memwarden_service.problems import Kind, ProblemError, hidden
 from memwarden_service.review import Reviewing, approve, need_person, take_up, why_not
+from memwarden_service.spans import RowOf, Table
 
 REWORD = text("select memwarden.reword(:id, cast(:new as jsonb))")
 
@@ -31,7 +32,8 @@ async def edit(reviewing: Reviewing, candidate_id: UUID, content: str, value: st
         ProblemError: not this person, not this candidate, it changed since, or a policy refuses the new words.
     """
     need_person(reviewing.subject)
-    async with acting_as(reviewing.database, reviewing.subject, level=Access.ADMIN) as acting:
+    wanted = RowOf(Table.CANDIDATE, candidate_id)
+    async with acting_as(reviewing.database, reviewing.subject, row=wanted, level=Access.ADMIN) as acting:
         word = await take_up(reviewing, acting, candidate_id)
         problem = why_not(word)
         if problem is not None and problem.kind is not Kind.CONFLICT:

@@ -12,6 +12,7 @@ from memwarden_service import asking, journal, rows
 from memwarden_service.database import Database, acting_as, foresee, reach
 from memwarden_service.picture import Subject
 from memwarden_service.problems import hidden
+from memwarden_service.spans import RowOf, Table
 
 DUE = text("""
   select d.name as domain, t.owner, t.version, t.valid_until from memwarden.memory t
@@ -54,7 +55,7 @@ class MemoryPolicyEngine:
         Raises:
             ProblemError: there is no such memory, or it is not this subject's to read.
         """
-        async with acting_as(self.database, self.subject) as acting:
+        async with acting_as(self.database, self.subject, row=RowOf(Table.MEMORY, memory_id)) as acting:
             await journal.hold(acting)
             values = {"workspace": acting.workspace_id, "id": memory_id}
             row = (await acting.connection.execute(DUE, values)).one_or_none()

@@ -17,6 +17,7 @@ from memwarden_service.digests import keyed
 from memwarden_service.picture import domain_id
 from memwarden_service.problems import Kind, ProblemError
 from memwarden_service.review import need_person
+from memwarden_service.spans import RowOf, Table
 
 Word = Literal["confirm", "reject", "edit", "delete"]
 GIVEN = text("""
@@ -72,7 +73,7 @@ async def give(by: Changing, given: Given) -> tuple[dict[str, Any], Result | Non
         said = await changing.ask(by, given.memory, given.wish)
     elif given.kind == "edit" and earlier is not None:
         return earlier, None
-    async with acting_as(by.database, by.subject) as acting:
+    async with acting_as(by.database, by.subject, row=RowOf(Table.VERSION, given.memory)) as acting:
         await journal.hold(acting)
         repeated = await _repeated(acting, given)
         if repeated is not None:
@@ -86,7 +87,7 @@ async def give(by: Changing, given: Given) -> tuple[dict[str, Any], Result | Non
 
 
 async def _earlier(by: Changing, given: Given) -> dict[str, Any] | None:
-    async with acting_as(by.database, by.subject) as acting:
+    async with acting_as(by.database, by.subject, row=RowOf(Table.VERSION, given.memory)) as acting:
         return await _repeated(acting, given)
 
 

@@ -78,6 +78,14 @@ def may_review(picture: Picture, domain: str) -> bool:
     return is_owner or picture.rights.access(domain) >= Access.ADMIN
 
 
+def owned_prefixes(picture: Picture) -> tuple[str, ...]:
+    """Return what the domains that the caller owns begin with; none for an agent."""
+    if not picture.caller.is_person:
+        return ()
+    owned = [each for each in picture.in_force.ruleset.domains if each.owner == picture.caller.principal]
+    return tuple(sorted({each.glob.literal_prefix for each in owned}))
+
+
 def domain_id(workspace: UUID, name: str) -> UUID:
     """Return the id of a domain: it follows from workspace and name, so that nothing must be looked up."""
     return uuid5(workspace, name)

@@ -14,6 +14,7 @@ from memwarden_service import journal, metrics, reading, rows
 from memwarden_service.database import Acting, Database, acting_as, reach
 from memwarden_service.picture import Picture, Subject
 from memwarden_service.problems import Kind, ProblemError, hidden
+from memwarden_service.spans import RowOf, Table
 
 CONFIRM = text("select memwarden.confirm(cast(:argument as jsonb))")
 DROP = text("select memwarden.drop_candidate(cast(:argument as jsonb))")
@@ -69,7 +70,8 @@ async def confirm(reviewing: Reviewing, candidate_id: UUID) -> tuple[str, ...]:
         ProblemError: not this person, not this candidate, or it changed since.
     """
     need_person(reviewing.subject)
-    async with acting_as(reviewing.database, reviewing.subject, level=Access.ADMIN) as acting:
+    row = RowOf(Table.CANDIDATE, candidate_id)
+    async with acting_as(reviewing.database, reviewing.subject, row=row, level=Access.ADMIN) as acting:
         word = await take_up(reviewing, acting, candidate_id)
         problem = why_not(word)
         if problem is not None:
@@ -86,7 +88,8 @@ async def reject(reviewing: Reviewing, candidate_id: UUID, reason: str | None) -
         ProblemError: not this person, not this candidate, or it changed since.
     """
     need_person(reviewing.subject)
-    async with acting_as(reviewing.database, reviewing.subject, level=Access.ADMIN) as acting:
+    row = RowOf(Table.CANDIDATE, candidate_id)
+    async with acting_as(reviewing.database, reviewing.subject, row=row, level=Access.ADMIN) as acting:
         word = await take_up(reviewing, acting, candidate_id)
         is_own = _is_own(word)
         if not is_own and (problem := why_not(word)) is not None and problem.kind is not Kind.CONFLICT:

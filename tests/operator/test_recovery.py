@@ -7,7 +7,7 @@ import pytest
 
 from staging.stage import account, floor, grant, policy, rule
 
-LOOK_SECONDS = 40
+LOOK_SECONDS = 75
 BAD = rule("bad", "Accept", "candidate.nonsense == 1")
 MENDED = 'memwarden_operator_drift_mended_total{cause="%s"}'
 
@@ -114,6 +114,28 @@ def test_a_service_that_is_down_is_told_at_once_and_caught_up_with_when_it_retur
     stage.await_condition("mstore", "memwarden-system", "main", "ServiceReady")
     told = [each["reason"] for each in stage.events(home, "during")]
     assert sorted(told) == ["InForce", "ServiceUnavailable"]
+
+
+def test_an_operator_that_starts_while_the_service_is_down_changes_no_status_but_the_stores(stage):
+    home = stage.namespace("dark")
+    operator = stage.start_operator()
+    stage.apply(policy("rules", home), floor("calm", rule("r", "Reject", "false")))
+    stage.await_condition("mpol", home, "rules", "InForce")
+    stage.await_condition("cmpol", "", "calm", "InForce")
+    assert operator.stop() == 0
+    stage.stop_service()
+    try:
+        before = stage.versions()
+        again = stage.start_operator()
+        stage.await_condition("mstore", "memwarden-system", "main", "ServiceUnavailable")
+        stage.wait(
+            lambda: again.metrics()['memwarden_operator_reconciles_total{unit="Floor"}'] > 0, "look at the floor"
+        )
+        after = stage.versions()
+    finally:
+        stage.start_service()
+    changed = {key for key in before.keys() | after.keys() if before.get(key) != after.get(key)}
+    assert {kind for kind, _, _ in changed} == {"MemoryStore", "Event"}
 
 
 def test_a_database_that_came_back_empty_is_filled_again_and_what_is_lost_is_said(stage):

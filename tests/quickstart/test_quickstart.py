@@ -1,5 +1,6 @@
 """The quickstart as a newcomer types it: up from nothing, up again in seconds, down with nothing left."""
 
+import fcntl
 import json
 import os
 import re
@@ -80,11 +81,28 @@ def test_it_refuses_to_change_clusters_under_a_running_one(first, folder):
     assert "--down removes it first" in done.stderr
 
 
+def test_two_at_once_do_not_meet(first, folder):
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = run(folder)
+    assert done.returncode == 1
+    assert "Another quickstart is at work" in done.stderr
+
+
+def test_a_folder_of_somebody_else_is_left_alone(tmp_path):
+    (tmp_path / "mine.txt").write_text("mine")
+    done = run(tmp_path, "--local")
+    assert done.returncode == 2
+    assert "holds other files" in done.stderr
+    assert (tmp_path / "mine.txt").read_text() == "mine"
+
+
 def test_down_leaves_no_process_and_no_file(first, folder):
     before = pids(folder)
+    (folder / "mine.txt").write_text("mine")
     done = run(folder, "--down")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert not folder.exists()
+    assert [path.name for path in folder.iterdir()] == ["mine.txt"]
     assert not any(processes.is_running(pid) for pid in before.values())
     assert not [path for path in Path("/proc").glob("[0-9]*/cmdline") if str(folder) in read(path)]
 

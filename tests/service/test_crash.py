@@ -19,7 +19,7 @@ class Writer(threading.Thread):
     """Writes one thing after another with an idempotency key each, and again until it is acknowledged."""
 
     def __init__(self, url: str, token: str, mark: int, stop: threading.Event) -> None:
-        super().__init__()
+        super().__init__(daemon=True)
         self.url, self.token, self.mark, self.stop_event = url, token, mark, stop
         self.acknowledged: dict[str, str] = {}
         self.failures: list[str] = []
@@ -33,7 +33,7 @@ class Writer(threading.Thread):
 
     def write(self, client: httpx2.Client, content: str) -> None:
         key = {"Idempotency-Key": str(uuid.uuid4())}
-        while True:
+        while not self.stop_event.is_set():
             try:
                 answer = client.post("/v1/memories", json=stack.proposal(content), headers=key)
             except httpx2.HTTPError:
@@ -69,14 +69,16 @@ def test_no_acknowledged_write_is_lost_or_doubled(crashing, cluster):
     writers = [Writer(running.url, cluster.token("crash", "agent"), mark, stop) for mark in range(WRITERS)]
     for writer in writers:
         writer.start()
-    for _ in range(KILLS):
-        time.sleep(chooser.uniform(*SECONDS_BETWEEN_KILLS))
-        running.kill()
-        again = stack.start_service(database, cluster, where, port=running.port)
-        running.process, running.log = again.process, again.log
-    stop.set()
-    for writer in writers:
-        writer.join()
+    try:
+        for _ in range(KILLS):
+            time.sleep(chooser.uniform(*SECONDS_BETWEEN_KILLS))
+            running.kill()
+            again = stack.start_service(database, cluster, where, port=running.port)
+            running.process, running.log = again.process, again.log
+    finally:
+        stop.set()
+        for writer in writers:
+            writer.join()
     assert [failure for writer in writers for failure in writer.failures] == []
     acknowledged = {content: each for writer in writers for content, each in writer.acknowledged.items()}
     assert len(acknowledged) > KILLS * WRITERS

@@ -224,9 +224,11 @@ def test_a_request_sees_one_revision_whole(operator, service, replica, cluster, 
         writers = [
             pool.submit(write, running, f"{running.port}-{each}") for running in (service, replica) for each in (1, 2)
         ]
-        for turn in range(25):
-            operator.put(place, rules("odd" if turn % 2 else "even"))
-        stop.set()
+        try:
+            for turn in range(25):
+                operator.put(place, rules("odd" if turn % 2 else "even"))
+        finally:
+            stop.set()  # A failure must not leave the writers writing, and the test waiting for them.
         assert sum(writer.result() for writer in writers) > 25
     with database.admin() as admin:
         query = "select revision, rules from memwarden.decision where workspace_id = %s"

@@ -202,6 +202,7 @@ def behaviour(app: psycopg.Connection) -> list[str]:
         *_reads(app),
         *_reviews(app),
         *_writes(app),
+        *_changes(app),
         *_rules(app),
     ]
 
@@ -251,7 +252,7 @@ def _only_own_rows(app) -> Iterator[str]:
 
 
 def _reads(app) -> Iterator[str]:
-    for table in ("memory", "decision"):
+    for table in ("memory", "memory_version", "feedback", "decision"):
         query = f"select count(*), count(distinct domain_id), array_agg(distinct owner) from memwarden.{table}"
         for settings, wanted in (
             (Settings(readable="all"), (2, 2, [None])),
@@ -274,6 +275,9 @@ def _reviews(app) -> Iterator[str]:
     ):
         if _in(app, settings, query) != [wanted]:
             yield f"candidate shows {_in(app, settings, query)} instead of {wanted} to {dict(settings)}"
+        approvals = _in(app, settings, "select count(*) from memwarden.approval")
+        if approvals != [(wanted[0],)]:
+            yield f"approval shows {approvals} to {dict(settings)}"
         deleted = _in(app, settings, "delete from memwarden.candidate")
         if deleted != [(wanted[0],)]:
             yield f"candidate lets {dict(settings)} delete {deleted}"
@@ -300,6 +304,14 @@ def _writes(app) -> Iterator[str]:
                 yield f"{table} takes a row of {case}: {answer}"
     if _in(app, Settings(), f"insert into memwarden.domain values ('{B}', gen_random_uuid(), 'x')") != refused:
         yield "domain takes a row of another workspace"
+
+
+def _changes(app) -> Iterator[str]:
+    reader = Settings(readable="all", principal="alice", person="alice")
+    if _in(app, reader, "delete from memwarden.memory") != [(0,)]:
+        yield "a reader may delete memories"
+    if _in(app, Settings(readable="all"), "select count(*) from memwarden.tombstone") != [(0,)]:
+        yield "a reader sees tombstones"
 
 
 def _rules(app) -> Iterator[str]:

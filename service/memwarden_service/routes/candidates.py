@@ -17,7 +17,7 @@ from memwarden_service.knowing import Known
 from memwarden_service.openapi import takes
 from memwarden_service.picture import Subject
 from memwarden_service.problems import ProblemError
-from memwarden_service.review import Reviewing, approvals, confirm, reject
+from memwarden_service.review import Reviewing, approvals, confirm, need_person, reject
 from memwarden_service.review_shapes import (
     Asked,
     Bulk,
@@ -31,6 +31,7 @@ from memwarden_service.review_shapes import (
     Rejection,
     Reviewed,
 )
+from memwarden_service.spans import RowOf, Table
 from memwarden_service.write import canonical
 
 router = APIRouter(prefix="/v1/candidates", tags=["candidates"])
@@ -54,7 +55,10 @@ async def list_candidates(request: Request, subject: Known, wanted: Annotated[Ca
 async def review_several(request: Request, subject: Known) -> BulkAnswer:
     """Say the same of several candidates; each is reviewed by itself, and has an answer of its own."""
     wanted = bodies.parse(await bodies.read(request), Bulk)
+    need_person(subject)
     reviewing = _reviewing(request, subject)
+    async with acting_as(reviewing.database, subject, level=Access.NONE):
+        pass  # A stranger learns that here, not item by item.
     results = [await _reviewed(reviewing, wanted, each) for each in dict.fromkeys(wanted.ids)]
     return BulkAnswer(results=results)
 
@@ -63,7 +67,8 @@ async def review_several(request: Request, subject: Known) -> BulkAnswer:
 async def get_candidate(request: Request, subject: Known, candidate_id: UUID) -> Response:
     """Return one candidate to a person who may review it."""
     here = service.of(request)
-    async with acting_as(here.database, subject, level=Access.ADMIN) as acting:
+    row_of = RowOf(Table.CANDIDATE, candidate_id)
+    async with acting_as(here.database, subject, row=row_of, level=Access.ADMIN) as acting:
         row = await reading.one(acting, reading.CANDIDATE, candidate_id)
         given = await approvals(acting, candidate_id)
     tag = reading.etag(row)

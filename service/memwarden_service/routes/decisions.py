@@ -13,6 +13,7 @@ from memwarden_service.change_shapes import DecisionShape, Where
 from memwarden_service.database import Acting, acting_as
 from memwarden_service.knowing import Known
 from memwarden_service.problems import hidden
+from memwarden_service.spans import RowOf, Table
 
 router = APIRouter(prefix="/v1/decisions", tags=["decisions"])
 DECISION = text("""
@@ -28,7 +29,8 @@ async def get_decision(
 ) -> DecisionShape:
     """Explain a decision to whom it answered, and to an Admin of the domain."""
     here = service.of(request)
-    async with acting_as(here.database, subject, domain=wanted.domain) as acting:
+    row_of = RowOf(Table.DECISION, decision_id)
+    async with acting_as(here.database, subject, domain=wanted.domain, row=row_of) as acting:
         row = await reading.one(acting, DECISION, decision_id)
     reviews = _reviews(acting, row)
     if not (reviews or _is_own(acting, row)):

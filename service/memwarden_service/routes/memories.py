@@ -17,6 +17,7 @@ from memwarden_service.openapi import takes
 from memwarden_service.picture import Subject
 from memwarden_service.problems import Fault, Kind, ProblemError
 from memwarden_service.shapes import Memories, Memory, MemoryFilter, Page, Proposal, Written
+from memwarden_service.spans import RowOf, Table
 from memwarden_service.write import canonical, propose
 
 router = APIRouter(prefix="/v1/memories", tags=["memories"])
@@ -54,7 +55,7 @@ async def list_memories(request: Request, subject: Known, wanted: Annotated[Memo
 async def get_memory(request: Request, subject: Known, memory_id: UUID) -> Response:
     """Return one memory; with If-None-Match, 304 while it is the same."""
     here = service.of(request)
-    async with acting_as(here.database, subject) as acting:
+    async with acting_as(here.database, subject, row=RowOf(Table.MEMORY, memory_id)) as acting:
         found = await reading.memory(acting, memory_id)
         tag = reading.etag(found.row)
         if request.headers.get("if-none-match") == tag:
@@ -115,7 +116,7 @@ async def get_history(request: Request, subject: Known, memory_id: UUID, wanted:
     here = service.of(request)
     cursors = here.cursors(request, subject)
     before = int(cursors.last(wanted.cursor) or NEWEST)
-    async with acting_as(here.database, subject) as acting:
+    async with acting_as(here.database, subject, row=RowOf(Table.VERSION, memory_id)) as acting:
         page, last = await reading.history(acting, memory_id, before, wanted.limit)
         await reading.note_sensitive(acting, [each.row for each in page[:1]])
     more = cursors.after(str(last)) if last is not None else None

@@ -56,7 +56,7 @@ async def list_policies(request: Request, subject: Known, wanted: Annotated[Page
 async def get_effective(request: Request, subject: Known, wanted: Annotated[About, Query()]) -> dict[str, Any]:
     """Say what holds for a caller, layer by layer; for others than oneself this takes Admin of every domain."""
     here = service.of(request)
-    async with acting_as(here.database, subject) as acting:
+    async with acting_as(here.database, subject, level=Access.NONE) as acting:
         caller = acting.caller
         if wanted.subject is not None or wanted.on_behalf_of is not None:
             _need_all(acting)

@@ -40,6 +40,15 @@ def test_where_it_is_not_in_force_is_named_and_bounded(make):
     assert many.endswith("n09 of system/main and 2 more")
 
 
+def test_an_outage_takes_nothing_out_of_force_that_was_confirmed(make):
+    each = make.floor()
+    _, status = told(make, each, workspaces(make, a=Held(floor={each.key: make.said(each)})))
+    down = Held(outage=Outage(reason=Reason.SERVICE_UNAVAILABLE, message="no answer"))
+    assert floors.judge(make.floor(status=status), workspaces(make, a=down), make.now) is None
+    changed = make.floor(status=status, generation=2)
+    assert told(make, changed, workspaces(make, a=down))[0]["Ready"] == ("False", "NotInForceEverywhere")
+
+
 def test_without_a_workspace_it_is_ready_when_it_can_be_understood(make):
     assert told(make, make.floor(), {})[0]["Ready"] == ("True", "NoWorkspaces")
     assert told(make, make.floor(**BAD), {})[0]["Accepted"] == ("False", "UnknownAttribute")

@@ -168,7 +168,9 @@ def test_rules_on_writing_hold_for_edits_too(shop, database):
     assert shop["boss"].get(f"/v1/decisions/{answer.json()['decision']}").json()["point"] == "update"
     with database.admin() as admin:
         for table in ("memory", "candidate", "memory_version", "decision", "journal", "feedback"):
-            found = admin.execute(f"select count(*) from memwarden.{table} t where t::text ~ '4711'").fetchone()
+            found = admin.execute(
+                f"select count(*) from memwarden.{table} t where t::text ~ 'password is 4711'"
+            ).fetchone()
             assert found == (0,), table
 
 

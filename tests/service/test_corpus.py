@@ -25,6 +25,17 @@ def suites():
         yield path.stem, casefiles.read(text, files)
 
 
+KNOWN = (
+    "insert into memwarden.domain values (%(w)s, %(d)s, %(name)s)",
+    """insert into memwarden.decision
+        (workspace_id, id, domain_id, actor, action, rules, reason, revision, content_key, at)
+      values (%(w)s, %(decision)s, %(d)s, 'x', 'Accept', '[]', '', 1, sha256('x'), now()) on conflict do nothing""",
+    """insert into memwarden.memory (workspace_id, id, domain_id, topic, memory_type, category, content, source,
+        confidence, is_sensitive, tags, observed_at, proposed_by, proposed_by_person, proposed_at, decision_id, version,
+        in_force_from)
+      values (%(w)s, %(i)s, %(d)s, '', 'semantic', '', 'x', 'imported', 0.5, false, '{}', now(), 'x', false, now(),
+        %(decision)s, 1, now())""",
+)
 CASES = [
     pytest.param(stem, suite, case, id=f"{stem}: {case.name}")
     for stem, suite in suites()
@@ -76,12 +87,13 @@ class World:
         return self.running.client(self.cluster.token(*caller.actor_name.split("/")), **headers)
 
     def know(self, suite, domains) -> None:
-        """Make domains known, so that whoami speaks of them."""
+        """Put a memory into domains, so that whoami speaks of them to those who see it."""
+        workspace, decision = uuid.UUID(self.operator.uids[suite.workspace]), uuid.uuid4()
         with self.database.admin(autocommit=True) as admin:
             for domain in domains:
-                workspace = uuid.UUID(self.operator.uids[suite.workspace])
-                values = (workspace, domain_id(workspace, domain), domain)
-                admin.execute("insert into memwarden.domain values (%s, %s, %s)", values)
+                values = {"w": workspace, "d": domain_id(workspace, domain), "name": domain, "i": uuid.uuid4()}
+                for statement in KNOWN:
+                    admin.execute(statement, {**values, "decision": decision})
 
 
 @pytest.fixture(scope="module")
@@ -129,8 +141,11 @@ def http_agrees(world, suite, case):
 
 def proposed(client, suite, case):
     wanted = dict(case.proposal)
-    if "now()" in str(wanted.get("observed_at")):  # The case counts from its own now, HTTP from the present.
-        wanted["observed_at"] = (datetime.now(UTC) + (case.candidate.observed_at - suite.now)).isoformat()
+    for name in ("observed_at", "valid_until"):
+        # The case counts from its own now, HTTP from the present.
+        if "now()" in str(wanted.get(name)):
+            moment = getattr(case.candidate, name)
+            wanted[name] = (datetime.now(UTC) + (moment - suite.now)).isoformat()
     answer = client.post("/v1/memories", json=wanted)
     kind = answer.json().get("type", "")
     said = {201: "Accept", 202: "held"}.get(answer.status_code)

@@ -68,7 +68,10 @@ def start(folder: Path, *, port: int | None = None, durable: bool = True) -> Pos
             os.chown(path, user, user)
     if not (folder / "data" / "PG_VERSION").exists():
         _initialise(binaries, folder, user)
-    port = port or processes.free_port()
+    # The port of the last time: who connected before a crash finds the server again.
+    kept = folder / "port"
+    port = port or (int(kept.read_text()) if kept.exists() else processes.free_port())
+    kept.write_text(str(port))
     settings = [f"port={port}", "listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=200"]
     settings += [] if durable else list(FAST_AND_UNSAFE)
     command: list[str | Path] = [binaries / "postgres", "-D", folder / "data"]

@@ -17,9 +17,19 @@ from local import binaries, cluster, demo, folders, postgres, processes, stack
 
 STATE_FILE = "quickstart.json"
 LOCK_FILE = "lock"
+WELL_SECONDS = 5.0
 TOKEN_RENEWAL_SECONDS = 12 * 3600
 OUR_FOLDERS = {"control-plane", "postgres"}
-OUR_FILES = {"admin-url", "app-password", "database-url", "hash-key", STATE_FILE, f"{STATE_FILE}.part", LOCK_FILE}
+OUR_FILES = {
+    demo.REVIEWER_KEY,
+    "admin-url",
+    "app-password",
+    "database-url",
+    "hash-key",
+    STATE_FILE,
+    f"{STATE_FILE}.part",
+    LOCK_FILE,
+}
 OUR_SUFFIXES = {".conf", ".log"}
 OURS = ("support", "research", stack.NAMESPACE)
 
@@ -33,10 +43,14 @@ class State:
     database_url: str | None = None  # None: the embedded PostgreSQL.
     port: int = 0
     started_at: float = 0.0
+    is_shown: bool = False  # The samples were applied and did what they say; from then on they are the person's.
     pids: dict[str, int] = field(default_factory=dict)
+    metrics: dict[str, int] = field(default_factory=dict)  # The ports of the probes.
 
 
-@click.command(help=__doc__)
+@click.command(
+    help=f"{__doc__}\n\nEverything it keeps lies in {folders.state()} (MEMWARDEN_STATE names another folder)."
+)
 @click.option("--context", help="use the cluster of this kubectl context")
 @click.option(
     "--kind", "use_kind", is_flag=True, help="use kind (needs Docker), also where a local API server would do"
@@ -118,24 +132,41 @@ def _up(folder: Path, state: State) -> None:
         store_uid = stack.apply_store(api, f"http://127.0.0.1:{state.port}")
     with step("Memory service and operator"):
         _start_processes(api, folder, state, store_uid)
-    with step("Two namespaces, their policies and grants"):
-        demo.apply(api)
-    demo.show(api, state.port)
+    if not state.is_shown:
+        with step("Two namespaces, their policies and grants"):
+            demo.apply(api)
+    demo.show(api, state.port, folder, is_first=not state.is_shown)
+    state.is_shown = True
+    _keep(folder, state)
     _say_what_next(folder, api, state, time.monotonic() - began)
 
 
 def _start_processes(api: cluster.Cluster, folder: Path, state: State, store_uid: str) -> None:
     tokens_are_old = time.time() - state.started_at > TOKEN_RENEWAL_SECONDS
-    alive = all(processes.is_ours(state.pids.get(name, 0), str(folder)) for name in ("service", "operator"))
-    if alive and not tokens_are_old:
+    if not tokens_are_old and all(_is_well(folder, state, name) for name in ("service", "operator")):
         return
     _stop_processes(folder, state)
     stack.migrate(folder)
-    service = stack.start_service(api, folder, port=state.port, store_uid=store_uid)
-    state.pids["service"] = service.pid
-    _keep(folder, state)
-    state.pids["operator"] = stack.start_operator(api, folder).pid
+    _note(folder, state, stack.start_service(api, folder, port=state.port, store_uid=store_uid))
+    _note(folder, state, stack.start_operator(api, folder))
     state.started_at = time.time()
+    _keep(folder, state)
+
+
+def _is_well(folder: Path, state: State, name: str) -> bool:
+    """Say whether a process of ours runs and is ready; one that is not within a moment is started again."""
+    if not processes.is_ours(state.pids.get(name, 0), str(folder)):
+        return False
+    deadline = time.monotonic() + WELL_SECONDS
+    while not stack.answers(f"http://127.0.0.1:{state.metrics.get(name, 0)}/readyz"):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(processes.POLL_SECONDS)
+    return True
+
+
+def _note(folder: Path, state: State, running: stack.Running) -> None:
+    state.pids[running.name], state.metrics[running.name] = running.pid, running.metrics
     _keep(folder, state)
 
 
@@ -211,10 +242,12 @@ Try next:
   kubectl edit memorypolicy customer-facts -n support        in force within a second
   TOKEN=$(kubectl create token support-agent -n support --audience memwarden)
   curl -H "authorization: Bearer $TOKEN" http://127.0.0.1:{state.port}/v1/memories
+  curl -H "authorization: Bearer $(cat {folder / demo.REVIEWER_KEY})" http://127.0.0.1:{state.port}/v1/candidates
+                                                             what waits, as a person who may review
   .venv/bin/memwarden test manifests/cases/support-desk.yaml      your policies, tested before they are merged
   scripts/quickstart --down                                  remove all of it"""
     )
 
 
 if __name__ == "__main__":
-    main()
+    main(prog_name="scripts/quickstart")

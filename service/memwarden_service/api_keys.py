@@ -14,8 +14,8 @@ from memwarden_service.shapes import MadeKey, NewPersonKey
 
 KEYS_PER_WORKSPACE_MAX = 10_000
 INSERT = text("""
-  insert into memwarden.api_key (workspace_id, id, name, person, hash, created_by, expires_at)
-  select :workspace, :id, :name, :person, :hash, :created_by, :expires_at
+  insert into memwarden.api_key (workspace_id, id, name, person, hash, created_by, maker, expires_at)
+  select :workspace, :id, :name, :person, :hash, :created_by, :maker, :expires_at
   where (select count(*) from memwarden.api_key k where k.workspace_id = :workspace) < :most
 """)
 LIST = text("""
@@ -25,8 +25,10 @@ LIST = text("""
 DELETE = text("delete from memwarden.api_key k where k.workspace_id = :workspace and k.id = :id")
 
 
-async def create(connection: AsyncConnection, workspace: UUID, wanted: NewPersonKey, created_by: str) -> MadeKey:
-    """Make a key in the open transaction.
+async def create(
+    connection: AsyncConnection, workspace: UUID, wanted: NewPersonKey, created_by: str, maker: str | None = None
+) -> MadeKey:
+    """Make a key in the open transaction; `maker` is the person who does, None: nobody's.
 
     Raises:
         ProblemError: the name is taken, or there are too many keys.
@@ -39,6 +41,7 @@ async def create(connection: AsyncConnection, workspace: UUID, wanted: NewPerson
         "person": wanted.user,
         "hash": key.hash,
         "created_by": created_by,
+        "maker": maker,
         "expires_at": wanted.expires_at,
         "most": KEYS_PER_WORKSPACE_MAX,
     }

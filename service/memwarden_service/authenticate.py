@@ -39,10 +39,11 @@ class Authenticator:
         """
         credential = _credential(request)
         if credential.startswith(keys.PREFIX):
-            home, caller, is_unreviewed = *await self._by_key(credential), False
+            (home, caller, made_by), is_unreviewed = await self._by_key(credential), False
         else:
             account = await self._account(credential, AGENT_AUDIENCE)
-            home, caller, is_unreviewed = account.namespace, _caller(account), not account.is_reviewed
+            home, caller, made_by = account.namespace, _caller(account), None
+            is_unreviewed = not account.is_reviewed
         workspace = _workspace(request) or home
         on_behalf_of = _person(request)
         if on_behalf_of is not None and caller.is_person:
@@ -54,6 +55,7 @@ class Authenticator:
             workspace=workspace,
             is_at_home=workspace == home,
             on_behalf_of=on_behalf_of,
+            made_by=made_by,
             is_unreviewed=is_unreviewed,
         )
 
@@ -74,7 +76,7 @@ class Authenticator:
             raise _refused("token")
         return account
 
-    async def _by_key(self, credential: str) -> tuple[str, Caller]:
+    async def _by_key(self, credential: str) -> tuple[str, Caller, str | None]:
         key = keys.parse(credential)
         if key is None:
             raise _refused("key")
@@ -85,7 +87,7 @@ class Authenticator:
             raise _refused("key")
         is_person = row.person is not None
         caller = Caller(actor_kind=ActorKind.API_KEY, actor_name=row.name, principal=row.person, is_person=is_person)
-        return row.workspace, caller
+        return row.workspace, caller, row.maker
 
 
 def _caller(account: Account) -> Caller:

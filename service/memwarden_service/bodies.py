@@ -1,5 +1,6 @@
 """Request bodies: read with a bound, parsed strictly, and never repeated in an answer."""
 
+import asyncio
 import json
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal, InvalidOperation
@@ -13,6 +14,8 @@ from memwarden_service.text import fault_of
 
 PUBLIC_BODY_BYTES_MAX = 256 * 1024
 ADMIN_BODY_BYTES_MAX = 16 * 1024 * 1024
+PUBLIC_BODY_SECONDS_MAX = 10.0
+ADMIN_BODY_SECONDS_MAX = 30.0
 DEPTH_MAX = 64
 NUMBER_LENGTH_MAX = 40
 FAULTS_MAX = 16
@@ -41,7 +44,7 @@ async def read(request: Request, limit: int = PUBLIC_BODY_BYTES_MAX) -> bytes:
     """Return the body.
 
     Raises:
-        ProblemError: it is longer than `limit` bytes, is no JSON by its type, or the caller went away.
+        ProblemError: it is longer than `limit` bytes, is no JSON by its type, is late, or its caller went away.
     """
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type != "application/json":
@@ -51,16 +54,23 @@ async def read(request: Request, limit: int = PUBLIC_BODY_BYTES_MAX) -> bytes:
     length = request.headers.get("content-length", "0")
     if not (length.isascii() and length.isdigit()) or int(length[:20]) > limit:
         raise _too_large(limit)
-    chunks, size = [], 0
+    seconds = ADMIN_BODY_SECONDS_MAX if limit > PUBLIC_BODY_BYTES_MAX else PUBLIC_BODY_SECONDS_MAX
     try:
-        async for chunk in request.stream():
-            size += len(chunk)
-            if size > limit:
-                raise _too_large(limit)
-            chunks.append(chunk)
+        async with asyncio.timeout(seconds):
+            return await _whole(request, limit)
+    except TimeoutError as error:
+        raise ProblemError(Kind.TOO_SLOW, headers={"Connection": "close"}) from error
     except ClientDisconnect as error:
         raise ProblemError(Kind.BAD_REQUEST, "the body ended early") from error
-    return b"".join(chunks)
+
+
+async def _whole(request: Request, limit: int) -> bytes:
+    body = bytearray()
+    async for chunk in request.stream():
+        if len(body) + len(chunk) > limit:
+            raise _too_large(limit)
+        body += chunk
+    return bytes(body)
 
 
 async def optional(request: Request, shape: type[Shape]) -> Shape:

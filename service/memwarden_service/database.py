@@ -19,7 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 from memwarden_policy.model import Access
 from memwarden_service.picture import NOBODY, Picture, Subject, domain_id, picture_of, settings_in
 from memwarden_service.problems import Kind, ProblemError, hidden
-from memwarden_service.rulesets import READ_RULESET, InForce, Rows, Rulesets
+from memwarden_service.rulesets import READ_RULESET, InForce, Rows, Rulesets, Version
 from memwarden_service.spans import RowOf, Touched, take_up
 
 POOL_CONNECTIONS_MAX = 10
@@ -30,9 +30,9 @@ RULESET_TRIES_MAX = 8
 LISTEN_RETRY_SECONDS = 2.0
 CHANNEL = "memwarden_ruleset"
 
-RESOLVE = text("select e.workspace_id, e.revision from memwarden.resolve(:name) e")
+RESOLVE = text("select e.workspace_id, e.revision, e.moved_in, e.digest from memwarden.resolve(:name) e")
 ENTER = text("""
-  select e.workspace_id, e.revision, set_config('memwarden.workspace', e.workspace_id::text, true)
+  select e.workspace_id, e.revision, e.moved_in, e.digest, set_config('memwarden.workspace', e.workspace_id::text, true)
   from memwarden.resolve(:name) e
 """)
 # Everything in one statement; nothing happens unless the workspace is at the revision that was decided by.
@@ -42,7 +42,8 @@ AT_ONCE = """
       || set_config('memwarden.principal', :principal, true) || set_config('memwarden.person', :person, true)
       || set_config('memwarden.readable', :readable, true) || set_config('memwarden.writable', :writable, true)
       || set_config('memwarden.administered', :administered, true) as settings
-    from memwarden.resolve(:name) e where e.workspace_id = :workspace and e.revision = :revision
+    from memwarden.resolve(:name) e where e.workspace_id = :workspace
+      and (e.revision, e.moved_in, e.digest) = (:revision, :moved_in, :digest)
   )
   select done.* from place
     cross join lateral {function}(case when place.settings is not null then cast(:argument as jsonb) end) done
@@ -62,7 +63,7 @@ AS_COUNTER = text("""
 AS_OPERATOR = text("""
   select set_config('memwarden.workspace', :workspace, true), set_config('memwarden.operator', 'on', true)
 """)
-FIND_KEY = text("select workspace, name, person, hash, expires_at from memwarden.find_key(:id)")
+FIND_KEY = text("select workspace, name, person, maker, hash, expires_at from memwarden.find_key(:id)")
 SCHEMA_VERSION = text("select version_num from memwarden.alembic_version")
 
 
@@ -73,7 +74,7 @@ class Acting(Picture):
     connection: AsyncConnection
 
 
-Place = tuple[UUID, int]  # A workspace and the revision of its rules.
+Place = tuple[UUID, Version]  # A workspace and the version of its rules.
 
 
 class Database:
@@ -118,7 +119,14 @@ class Database:
             row = (await connection.execute(READ_RULESET, {"workspace": workspace})).one_or_none()
         if row is None:
             raise hidden()
-        return Rows(workspace=row.name, revision=row.revision, digest=row.digest, store=row.store, objects=row.objects)
+        return Rows(
+            workspace=row.name,
+            revision=row.revision,
+            moved_in=row.moved_in,
+            digest=row.digest,
+            store=row.store,
+            objects=row.objects,
+        )
 
     @property
     def in_use(self) -> int:
@@ -157,7 +165,7 @@ async def acting_as(
             entered = (await connection.execute(ENTER, {"name": subject.workspace})).one_or_none()
             if entered is None:
                 raise hidden()
-            in_force = database.rulesets.get(entered.workspace_id, entered.revision)
+            in_force = database.rulesets.get(entered.workspace_id, version_of(entered))
             if in_force is not None:
                 picture = picture_of(entered.workspace_id, in_force, subject)
                 acting = Acting(connection=connection, **_fields(picture))
@@ -186,13 +194,13 @@ async def foresee(database: Database, subject: Subject, *, is_fresh: bool) -> Pi
             row = (await connection.execute(RESOLVE, {"name": subject.workspace})).one_or_none()
         if row is None:
             raise hidden()
-        place = (row.workspace_id, row.revision)
-    workspace, revision = place
-    in_force = database.rulesets.get(workspace, revision) or await database.in_force(workspace)
-    if in_force.revision < revision:
+        place = (row.workspace_id, version_of(row))
+    workspace, version = place
+    in_force = database.rulesets.get(workspace, version) or await database.in_force(workspace)
+    if in_force.version != version and in_force.revision <= version[0]:
         # Somebody's reading was under way that began before the change.
         in_force = await database.in_force(workspace)
-    database.saw(subject.workspace, (workspace, in_force.revision))
+    database.saw(subject.workspace, (workspace, in_force.version))
     return picture_of(workspace, in_force, subject)
 
 
@@ -216,6 +224,8 @@ async def at_once(
         "name": picture.subject.workspace,
         "workspace": picture.workspace_id,
         "revision": picture.in_force.revision,
+        "moved_in": picture.in_force.moved_in,
+        "digest": picture.in_force.recorded_digest,
         "argument": argument,
     }
     async with database.at_once.connect() as connection:
@@ -264,7 +274,7 @@ async def counting_as_operator(database: Database, workspace: UUID) -> AsyncIter
 
 
 async def find_key(database: Database, public_id: str) -> Row[tuple[object, ...]] | None:
-    """Return what is known of an API key: workspace, name, person, hash, expires_at. None: there is no such key."""
+    """Return what is known of an API key (the columns of FIND_KEY). None: there is no such key."""
     async with database.at_once.connect() as connection:
         return (await connection.execute(FIND_KEY, {"id": public_id})).one_or_none()
 
@@ -291,6 +301,11 @@ async def warm(database: Database, log: logging.Logger) -> None:
         except (psycopg.Error, SQLAlchemyError, ProblemError, ValueError, OSError) as error:
             log.warning("listening again", extra={"error": type(error).__name__})
             await asyncio.sleep(LISTEN_RETRY_SECONDS)
+
+
+def version_of(row: Row[Any]) -> Version:
+    """Return the version of the rules that a row of `resolve` names."""
+    return row.revision, row.moved_in, row.digest
 
 
 def _fields(picture: Picture) -> dict[str, Any]:

@@ -81,6 +81,12 @@ async def _send_problem(send: Send, problem: ProblemError, request_id: str) -> N
     await send({"type": "http.response.body", "body": body})
 
 
+def note_refusal(status: int, request_id: str) -> None:
+    """Count and log an answer to what never became a request."""
+    metrics.REQUESTS.labels(metrics.UNROUTED, f"{status // 100}xx").inc()
+    LOG.info("answered", extra={"request_id": request_id, "route": metrics.UNROUTED, "status": status})
+
+
 def _note(scope: Scope, answer: Answer) -> None:
     seconds = time.perf_counter() - answer.began
     # A failure that escaped is answered by the server itself, with 500.

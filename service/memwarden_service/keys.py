@@ -47,6 +47,11 @@ def parse(text: str) -> ApiKey | None:
     return ApiKey(id=match[1], text=text)
 
 
+def is_id(text: str) -> bool:
+    """Say whether the text has the form of a key's public id."""
+    return len(text) == ID_LENGTH and all(character in ALPHABET for character in text)
+
+
 def is_right(key: ApiKey, stored: bytes | None) -> bool:
     """Compare in constant time; None (no such key) takes as long."""
     same = hmac.compare_digest(key.hash, stored if stored is not None else NO_HASH)

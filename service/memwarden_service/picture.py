@@ -22,6 +22,7 @@ class Subject:
     workspace: str
     is_at_home: bool  # False: the workspace is another than the credential's own.
     on_behalf_of: str | None = None  # None: nobody was named.
+    made_by: str | None = None  # The person who made the key; None: nobody, or it is no key.
     is_unreviewed: bool = False  # True: the API server could not be asked whether the token still holds.
 
 

@@ -21,6 +21,7 @@ class Kind(Enum):
     PERSON_REQUIRED = ("person-required", HTTPStatus.FORBIDDEN, "This takes a person with a credential of their own")
     OWN_PROPOSAL = ("own-proposal", HTTPStatus.FORBIDDEN, "Who proposed a memory does not review it")
     NOT_FOUND = ("not-found", HTTPStatus.NOT_FOUND, "There is nothing here, or nothing for this caller")
+    TOO_SLOW = ("too-slow", HTTPStatus.REQUEST_TIMEOUT, "The request did not come in time")
     METHOD_NOT_ALLOWED = ("method-not-allowed", HTTPStatus.METHOD_NOT_ALLOWED, "This address does not take this method")
     CONFLICT = ("conflict", HTTPStatus.CONFLICT, "This exists already")
     STALE_FENCE = ("stale-fence", HTTPStatus.CONFLICT, "A later operator, or a later request, has spoken already")
@@ -30,6 +31,11 @@ class Kind(Enum):
     MEDIA_TYPE = ("unsupported-media-type", HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "The body must be application/json")
     INVALID = ("invalid", HTTPStatus.UNPROCESSABLE_ENTITY, "The request does not say what it should")
     KEY_REUSED = ("idempotency-key-reused", HTTPStatus.UNPROCESSABLE_ENTITY, "This Idempotency-Key had another request")
+    HEAD_TOO_LARGE = (
+        "head-too-large",
+        HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE,
+        "Address and headers are larger than is taken",
+    )
     BUG = ("internal", HTTPStatus.INTERNAL_SERVER_ERROR, "The service failed; the request id finds it in the log")
     UNAVAILABLE = ("unavailable", HTTPStatus.SERVICE_UNAVAILABLE, "Try again in a moment")
 

@@ -42,7 +42,8 @@ HISTORY = f"""
   ) v where v.version < :before order by v.version desc limit :limit
 """  # noqa: S608 - constants
 WAITING = f"""
-  select {SHARED_COLUMNS}, t.state, t.confirmation, t.expires_at, t.change, t.target, t.target_version
+  select {SHARED_COLUMNS}, t.state, t.confirmation, t.expires_at, t.change, t.target, t.target_version,
+    t.proposed_by_maker
   from memwarden.candidate t {JOIN} and t.expires_at > now()
 """  # noqa: S608 - constants
 ONE = " and t.id = :id"

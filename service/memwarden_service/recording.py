@@ -65,6 +65,7 @@ def candidate_row(picture: Picture, candidate: Candidate, answer: Decision | Any
         "state": "quarantined" if answer.action is Action.QUARANTINE else "pending",
         "confirmation": needed.as_json(),
         "confirm_roles": [each.role for each in needed.by if each.kind is By.ROLE],
+        "proposed_by_maker": picture.subject.made_by,
         "expires_at": (picture.now + needed.expires_after).isoformat(),
         "change": None,
         "target": None,
@@ -127,5 +128,6 @@ def _idempotency(hash_key: bytes, draft: "Draft") -> dict[str, Any] | None:
         "key": key.hex(),
         "request": keyed(hash_key, "request", draft.body).hex(),
         "lock": int.from_bytes(key[:8], signed=True),
+        "proposed_by_maker": picture.subject.made_by,
         "expires_at": (picture.now + IDEMPOTENCY_LIFE).isoformat(),
     }

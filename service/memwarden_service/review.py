@@ -92,7 +92,8 @@ async def reject(reviewing: Reviewing, candidate_id: UUID, reason: str | None) -
     async with acting_as(reviewing.database, reviewing.subject, row=row, level=Access.ADMIN) as acting:
         word = await take_up(reviewing, acting, candidate_id)
         is_own = _is_own(word)
-        if not is_own and (problem := why_not(word)) is not None and problem.kind is not Kind.CONFLICT:
+        problem = why_not(word)
+        if not is_own and problem is not None and problem.kind not in (Kind.CONFLICT, Kind.OWN_PROPOSAL):
             raise problem
         detail = {**word.entry, **({"reason": reason} if reason else {})}
         whole = {
@@ -149,6 +150,9 @@ def why_not(word: Word) -> ProblemError | None:
     if found is Objection.NOT_AUTHORISED:
         who = " and ".join(each.shown for each in needed.by) or "an Admin of the domain, or whom it concerns"
         return ProblemError(Kind.FORBIDDEN, f"this takes the word of {who}")
+    # Whoever made a key could keep a copy of it: what is said with it may be their own word.
+    if found is None and word.row.proposed_by_maker == word.person.name:
+        return ProblemError(Kind.OWN_PROPOSAL)
     return ProblemError(*OBJECTIONS[found]) if found is not None else None
 
 

@@ -17,9 +17,11 @@ from memwarden_policy.ruleset import Ruleset
 from memwarden_service import metrics
 
 RULESETS_CACHED_MAX = 2_000
+# A revision alone comes back after a restore or an edit by hand; together with who moved it, and to what, it does not.
+Version = tuple[int, int, str]  # Revision, transaction that made it, digest written down.
 
 READ_RULESET = text("""
-  select w.name, r.revision, r.digest, r.store,
+  select w.name, r.revision, r.moved_in, r.digest, r.store,
     (select coalesce(jsonb_agg(jsonb_build_object('kind', o.kind, 'namespace', o.namespace, 'name', o.name,
         'uid', o.uid, 'generation', o.generation, 'spec', o.spec)), '[]')
       from memwarden.policy_object o where o.workspace_id = r.workspace_id and o.spec is not null) as objects
@@ -32,9 +34,15 @@ class InForce:
     """What is in force in a workspace at one revision, whole."""
 
     revision: int
+    moved_in: int
     ruleset: Ruleset
     digest: str  # Computed from the rows.
     recorded_digest: str  # Written down when the rules were last put.
+
+    @property
+    def version(self) -> Version:
+        """What tells this ruleset from every other of the workspace."""
+        return self.revision, self.moved_in, self.recorded_digest
 
     @property
     def is_drifted(self) -> bool:
@@ -48,8 +56,9 @@ class Rows:
 
     workspace: str
     revision: int
+    moved_in: int
     digest: str
-    store: Mapping[str, Any]
+    store: Any  # A hand-edited row may hold anything.
     objects: Sequence[Mapping[str, Any]]
 
 
@@ -60,10 +69,10 @@ class Rulesets:
         self._kept: OrderedDict[UUID, InForce] = OrderedDict()
         self._loading: dict[UUID, asyncio.Task[InForce]] = {}
 
-    def get(self, workspace: UUID, revision: int) -> InForce | None:
-        """Return what is in force at the revision; None: it must be loaded first."""
+    def get(self, workspace: UUID, version: Version) -> InForce | None:
+        """Return what is in force at the version; None: it must be loaded first."""
         kept = self._kept.get(workspace)
-        if kept is None or kept.revision != revision:
+        if kept is None or kept.version != version:
             return None
         self._kept.move_to_end(workspace)
         return kept
@@ -96,28 +105,31 @@ def compiled(rows: Rows) -> InForce:
     resources = [resource(each) for each in rows.objects]
     ruleset = compile_ruleset(resources, defaults, workspace=rows.workspace).ruleset
     digest = ruleset_digest(resources, defaults)
-    return InForce(revision=rows.revision, ruleset=ruleset, digest=digest, recorded_digest=rows.digest)
+    return InForce(
+        revision=rows.revision, moved_in=rows.moved_in, ruleset=ruleset, digest=digest, recorded_digest=rows.digest
+    )
 
 
 def resource(row: Mapping[str, Any]) -> Resource:
-    """Return the resource that a row holds."""
+    """Return the resource that a row holds; a spec that is no object, as only a hand can write it, says nothing."""
     return Resource(
         kind=row["kind"],
         namespace=row["namespace"],
         name=row["name"],
         uid=row["uid"],
         generation=row["generation"] or 0,
-        spec=row["spec"],
+        spec=row["spec"] if isinstance(row["spec"], Mapping) else {},
     )
 
 
-def store_defaults(row: Mapping[str, Any]) -> StoreDefaults:
+def store_defaults(row: Any) -> StoreDefaults:
     """Return the store's defaults that a row holds; what a hand-edited row no longer says is the strict default."""
-    action, reads = row.get("admission_default"), row.get("reads")
+    texts = {name: each for name, each in row.items() if isinstance(each, str)} if isinstance(row, Mapping) else {}
+    action, reads = texts.get("admission_default"), texts.get("reads")
     return StoreDefaults(
-        namespace=str(row.get("namespace", "")),
-        name=str(row.get("name", "")),
-        uid=str(row.get("uid", "")),
+        namespace=texts.get("namespace", ""),
+        name=texts.get("name", ""),
+        uid=texts.get("uid", ""),
         admission_default=Action(action) if action in set(Action) else Action.REQUIRE_CONFIRMATION,
         reads=Reads(reads) if reads in set(Reads) else Reads.GRANTED,
     )

@@ -21,6 +21,7 @@ from memwarden_service.database import POOL_CONNECTIONS_MAX, schema_version, war
 from memwarden_service.edge import Edge
 from memwarden_service.service import Service, assemble
 from memwarden_service.settings import Settings
+from memwarden_service.wire import BoundedProtocol
 
 SCHEMA = "0002"
 GRACE_SECONDS = 20
@@ -69,7 +70,8 @@ def _api(settings: Settings, app: FastAPI) -> Server:
             Edge(app),
             host=settings.host,
             port=settings.port,
-            http="httptools",
+            http=BoundedProtocol,
+            ws="none",
             loop="none",
             lifespan="off",
             log_config=None,

@@ -1,5 +1,6 @@
 """The shapes of requests and answers of the public API."""
 
+import re
 from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any, Literal
@@ -15,6 +16,7 @@ PAGE_MAX = 100
 PAGE_DEFAULT = 50
 CURSOR_LENGTH_MAX = 512
 EVENT_ID_LENGTH_MAX = 253
+MOMENT_FORM = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)", re.ASCII | re.IGNORECASE)
 EARLIEST = datetime.fromisoformat("0001-01-02T00:00:00+00:00")
 LATEST = datetime.fromisoformat("9999-12-30T00:00:00+00:00")
 
@@ -34,8 +36,15 @@ def tidied_content(value: object) -> object:
 
 def _moment(value: object) -> object:
     """A moment is RFC 3339 text; a bare number could mean seconds or milliseconds."""
-    if value is not None and not isinstance(value, str):
-        raise ValueError("must be a text")
+    if value is not None and not (isinstance(value, str) and MOMENT_FORM.fullmatch(value)):
+        raise ValueError("must be a text as RFC 3339 has it")
+    return value
+
+
+def _number(value: object) -> object:
+    """A number is no text, and no truth either."""
+    if isinstance(value, (str, bool)):
+        raise ValueError("must be a number")  # noqa: TRY004 - the checker takes a ValueError
     return value
 
 
@@ -85,7 +94,7 @@ class Proposal(Strict):
     source_event_id: EventId | None = Field(
         default=None, description="The event this comes from: the same event again is answered as the first time."
     )
-    confidence: Annotated[Decimal, Field(ge=0, le=1)] | None = Field(
+    confidence: Annotated[Decimal, BeforeValidator(_number), Field(ge=0, le=1)] | None = Field(
         default=None, description="Three places count. Absent: the seed of the source kind."
     )
     is_sensitive: Annotated[bool, Field(strict=True)] = False

@@ -1,8 +1,11 @@
 """What is in force, read back from the rows, as the operator and its status show it."""
 
+import contextlib
+import logging
 from typing import Any
 from uuid import UUID
 
+from pydantic import ValidationError
 from sqlalchemy import Row, text
 
 from memwarden_service.admin_shapes import (
@@ -15,15 +18,19 @@ from memwarden_service.admin_shapes import (
     RulesetState,
     WorkspaceState,
 )
-from memwarden_service.database import Database, acting_as_operator
+from memwarden_service.database import Database, acting_as_operator, version_of
 from memwarden_service.problems import hidden
-from memwarden_service.rulesets import InForce
+from memwarden_service.rulesets import InForce, Version
 
 READ_TRIES_MAX = 5
-RESOLVE = text("select workspace_id, revision from memwarden.resolve(:name)")
-LIST = text("select id, name, revision from memwarden.list_workspaces(:after, :limit)")
+# What code raises that meets a row it did not expect.
+UNREADABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+LOG = logging.getLogger("memwarden.rulesets")
+RESOLVE = text("select workspace_id from memwarden.resolve(:name)")
+LIST = text("select id, name, revision, moved_in, digest from memwarden.list_workspaces(:after, :limit)")
 OBJECTS = text("""
-  select r.revision as ruleset_revision, o.kind, o.namespace, o.name, o.offered_uid, o.accepted, o.offered_generation,
+  select r.revision as ruleset_revision, r.moved_in, r.digest as ruleset_digest, o.kind, o.namespace, o.name,
+    o.offered_uid, o.accepted, o.offered_generation,
     o.offered_digest, o.spec is not null as is_in_force, o.generation, o.digest, o.revision, o.problems, o.notes
   from memwarden.ruleset r left join memwarden.policy_object o on o.workspace_id = r.workspace_id
   where r.workspace_id = :workspace order by o.kind, o.namespace, o.name
@@ -47,8 +54,9 @@ async def state(database: Database, name: str, workspace: UUID) -> RulesetState:
             rows = list(await connection.execute(OBJECTS, {"workspace": workspace}))
         if not rows:
             raise hidden()
-        in_force = await _in_force(database, workspace, rows[0].ruleset_revision)
-        if in_force.revision == rows[0].ruleset_revision:
+        version = (rows[0].ruleset_revision, rows[0].moved_in, rows[0].ruleset_digest)
+        in_force = await _in_force(database, workspace, version)
+        if in_force.version == version:
             break
     return RulesetState(
         namespace=Namespace(name=name, uid=workspace),
@@ -66,10 +74,17 @@ async def states(database: Database, after: str, limit: int) -> list[WorkspaceSt
         rows = list(await connection.execute(LIST, {"after": after, "limit": limit + 1}))
     found = []
     for row in rows:
-        in_force = await _in_force(database, row.id, row.revision)
+        namespace = Namespace(name=row.name, uid=row.id)
+        try:
+            in_force = await _in_force(database, row.id, version_of(row))
+        except UNREADABLE as error:
+            # One workspace does not take the list from all others; the operator puts what is drifted again.
+            LOG.exception("a ruleset cannot be read", extra={"error": type(error).__name__})
+            found.append(WorkspaceState(namespace=namespace, revision=row.revision, digest="", drifted=True))
+            continue
         found.append(
             WorkspaceState(
-                namespace=Namespace(name=row.name, uid=row.id),
+                namespace=namespace,
                 revision=in_force.revision,
                 digest=in_force.digest,
                 drifted=in_force.is_drifted,
@@ -78,8 +93,8 @@ async def states(database: Database, after: str, limit: int) -> list[WorkspaceSt
     return found
 
 
-async def _in_force(database: Database, workspace: UUID, revision: int) -> InForce:
-    return database.rulesets.get(workspace, revision) or await database.in_force(workspace)
+async def _in_force(database: Database, workspace: UUID, version: Version) -> InForce:
+    return database.rulesets.get(workspace, version) or await database.in_force(workspace)
 
 
 def _store(in_force: InForce) -> HeldStore:
@@ -105,6 +120,15 @@ def _judged(row: Row[Any]) -> JudgedObject:
         accepted=row.accepted,
         offered=Offered(generation=row.offered_generation, digest=row.offered_digest),
         in_force=in_force,
-        problems=[ProblemShape(**each) for each in row.problems],
-        notes=[ProblemShape(**each) for each in row.notes],
+        problems=_told(row.problems),
+        notes=_told(row.notes),
     )
+
+
+def _told(value: Any) -> list[ProblemShape]:
+    """Return what a row tells; a hand-edited one may hold anything, and is mended by the next put."""
+    told = []
+    for each in value if isinstance(value, list) else ():
+        with contextlib.suppress(ValidationError):
+            told.append(ProblemShape.model_validate(each))
+    return told

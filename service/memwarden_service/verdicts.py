@@ -89,7 +89,8 @@ def _last_good(offer: Resource, held: Mapping[str, Any] | None, problems: list[d
         return nothing  # Never accepted; or another object, now deleted, had this name.
     if held["spec"] is not None and _digest_now(held) == held["digest"]:
         return {name: held[name] for name in nothing}
-    was_lost = any(each["reason"] == LAST_GOOD_LOST.reason for each in held["problems"])
+    # Compared whole: a hand-edited row may hold anything.
+    was_lost = isinstance(held["problems"], list) and next(_told((LAST_GOOD_LOST,))) in held["problems"]
     if held["spec"] is not None or was_lost:
         problems.extend(_told((LAST_GOOD_LOST,)))
     return nothing

@@ -51,6 +51,14 @@ def test_every_script_shown_is_there(page, text):
     assert not [name for name in named if not (ROOT / name).exists()]
 
 
+@pytest.mark.parametrize("page", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
+def test_every_module_that_a_map_names_is_there(page):
+    named = set(re.findall(r"`(?:[a-z_]+/)*([a-z_]+\.py)`", (ROOT / page).read_text()))
+    there = {path.name for root in ("policy", "operator", "service", "client") for path in (ROOT / root).rglob("*.py")}
+    assert named
+    assert not named - there
+
+
 def test_every_suite_that_help_names_has_its_tests():
     printed = subprocess.run([ROOT / "scripts/test", "--help"], capture_output=True, text=True, check=True).stdout
     suites = re.findall(r"^  (\w+) ", printed, re.MULTILINE)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from local import processes
+from local import postgres, processes
 
 ROOT = Path(__file__).parents[2]
 AGAIN_SECONDS = 20.0
@@ -47,6 +47,10 @@ def test_it_shows_a_memory_accepted_one_held_one_refused(first):
     assert re.findall(r"^  (\d{3})  \"", first.stdout, re.MULTILINE) == ["201", "202", "403"]
 
 
+def test_it_shows_a_person_confirming_what_was_held(first):
+    assert re.search(r"confirms what was held.*\nThe agent of support reads 2;", first.stdout)
+
+
 def test_it_shows_that_another_namespace_sees_nothing(first):
     assert re.search(r"The agent of support reads [1-9]\d*; the agent of research reads 0 of them", first.stdout)
 
@@ -73,6 +77,14 @@ def test_a_process_that_died_is_started_again(first, folder):
     done = run(folder)
     assert done.returncode == 0, done.stdout + done.stderr
     assert all(processes.is_running(pid) for pid in pids(folder).values())
+
+
+def test_a_database_that_crashed_is_started_again_where_it_was(first, folder):
+    server = postgres.running(folder / "postgres")
+    server.stop(immediately=True)
+    done = run(folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert postgres.running(folder / "postgres").port == server.port
 
 
 def test_it_refuses_to_change_clusters_under_a_running_one(first, folder):

@@ -10,6 +10,7 @@ RULES = [
         "agents", [stack.account("agent"), stack.account("other-agent")], access="Write", onBehalfOf=["al*", "bob"]
     ),
     stack.grant("people", [stack.user("alice"), stack.user("bob")], access="Write", mayClaim=["user_stated"]),
+    stack.grant("import", [{"kind": "APIKey", "name": "nightly-import"}], access="Write"),
     stack.grant("leads", [stack.user("lead")], access="Admin", domains=["team/**"]),
     stack.grant("boss", [stack.user("boss")], access="Admin", mayClaim=["user_stated"]),
     stack.policy("sure", "Accept", "candidate.confidence > 0.7"),
@@ -119,6 +120,19 @@ def test_nobody_confirms_their_own_word(people):
     assert people["alice's phone"].post(f"/v1/candidates/{about}/confirm").status_code == 403
     assert people["alice's phone"].post(f"/v1/candidates/{about}/reject").status_code == 200  # It may be taken back.
     assert people["boss"].post(f"/v1/candidates/{own}/reject").status_code == 200
+
+
+def test_who_made_a_key_does_not_confirm_what_is_proposed_with_it(people, service):
+    """Whoever administers everything can make any agent's key again, and keep it."""
+    for name in ("nightly-import", "again"):
+        made = people["boss"].post("/v1/api-keys", json={"name": "nightly-import"}).json()
+        with service.client(made["key"]) as importer:
+            candidate = held(importer, f"Imported {name}.", domain="team/a")
+        answer = people["boss"].post(f"/v1/candidates/{candidate}/confirm")
+        assert (answer.status_code, answer.json()["type"]) == (403, "urn:memwarden:problem:own-proposal")
+        assert people["boss"].delete(f"/v1/api-keys/{made['id']}").status_code == 204
+        assert people["boss"].post(f"/v1/candidates/{candidate}/confirm").status_code == 403
+        assert people["lead"].post(f"/v1/candidates/{candidate}/confirm").status_code == 200
 
 
 def test_what_is_rejected_is_gone_and_does_not_come_back(people, database):

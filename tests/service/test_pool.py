@@ -11,6 +11,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from memwarden_policy.model import Access, ActorKind, Caller
 from memwarden_service import database as door
+from memwarden_service import spans
 from memwarden_service.database import acting_as, acts, at_once, foresee
 from memwarden_service.migrate import sqlalchemy_url
 from memwarden_service.picture import Subject
@@ -130,9 +131,10 @@ def test_no_context_survives_cancelled_requests(two):
 def test_a_context_that_outlives_its_transaction_is_found(two, monkeypatch, statement):
     """The mutation: `set_config(..., true)` becomes `false`."""
     database, workspaces = two
-    whole = str(getattr(door, statement))
+    module = spans if statement == "TAKE_UP" else door
+    whole = str(getattr(module, statement))
     assert ", true)" in whole
-    monkeypatch.setattr(door, statement, text(whole.replace(", true)", ", false)")))
+    monkeypatch.setattr(module, statement, text(whole.replace(", true)", ", false)")))
 
     async def run():
         pool = door.Database(sqlalchemy_url(database.url), pool_size=4)

@@ -8,7 +8,9 @@ import string
 
 import pytest
 
+from serving import stack
 from serving.stack import proposal
+from serving.sweep import DOORS, body_of
 
 MARK = "zebra-crossing-7731"
 
@@ -65,6 +67,12 @@ BODIES = {
     "a time without a zone": (json.dumps(proposal(observed_at="2026-01-01T00:00:00")).encode(), 422),
     "a time as number": (json.dumps(proposal(observed_at=1e300)).encode(), 422),
     "a time out of range": (json.dumps(proposal(observed_at="9999-12-31T23:59:59-14:00")).encode(), 422),
+    "a time as digits": (json.dumps(proposal(observed_at="1700000000")).encode(), 422),
+    "a time as a date": (json.dumps(proposal(observed_at="2026-01-01")).encode(), 422),
+    "a time with a space": (json.dumps(proposal(observed_at="2026-01-01 00:00:00Z")).encode(), 422),
+    "confidence as digits": (json.dumps(proposal(confidence="0.5")).encode(), 422),
+    "confidence as long digits": (json.dumps(proposal(confidence="0E+99999999")).encode(), 422),
+    "confidence as truth": (json.dumps(proposal(confidence=True)).encode(), 422),
     "no source": (json.dumps({"domain": "d", "content": MARK}).encode(), 422),
     "private of nobody": (json.dumps(proposal(private=True)).encode(), 422),
 }
@@ -129,6 +137,26 @@ def test_a_bad_query_is_refused(support, query):
 )
 def test_a_bad_address_is_refused(support, method, path, status):
     assert is_problem(support.request(method, path), status)
+
+
+ODD_PARTS = ("%00", "%0A", "a%00b", "%F0%9F%92%A9", "%ff", "..", "x" * 5_000, "%2F", "A")
+
+
+@pytest.mark.parametrize("part", ODD_PARTS)
+@pytest.mark.parametrize("door", [door for door in DOORS if door.ids], ids=lambda door: door.name)
+def test_a_part_of_an_address_that_is_no_name_names_nothing(operator, people_boss, door, part):
+    client = operator.client if door.is_admin else people_boss
+    query = "?uid=00000000-0000-0000-0000-000000000000&term=1&counter=1" if door.method == "DELETE" else ""
+    path = door.at(**dict.fromkeys(door.ids, part)) + (query if door.is_admin else "")
+    answer = client.request(door.method, path, json=body_of(door))
+    assert answer.status_code in (404, 405, 422), answer.text
+
+
+@pytest.fixture(scope="module")
+def people_boss(service, operator):
+    operator.put("odd", [stack.grant("boss", [stack.user("boss")], access="Admin")])
+    with service.client(operator.key("odd", "boss-key", "boss")) as client:
+        yield client
 
 
 def test_a_body_larger_than_it_says_is_cut_off(service, cluster):

@@ -5,6 +5,7 @@ import threading
 import time
 import uuid
 
+import psycopg
 import pytest
 
 from serving import stack
@@ -86,6 +87,82 @@ def test_an_edit_by_hand_is_seen_and_mended(operator, database, place, edit):
     mended = operator.put(place, rules)
     assert (mended["drifted"], mended["digest"]) == (False, first["digest"])
     assert mended["revision"] > seen["revision"]
+
+
+ODD = (
+    'ruleset set store = \'{"admission_default": {}, "reads": [], "name": 7}\'',
+    "ruleset set store = '[]'",
+    "ruleset set store = 'null'",
+    "ruleset set store = '{}'",
+    "policy_object set problems = '\"x\"', notes = '7'",
+    "policy_object set problems = '[1, {}, {\"path\": 1}]', notes = '{\"reason\": 1}'",
+    "policy_object set accepted = false, offered_generation = 99, offered_uid = 'x'",
+    *(f"policy_object set spec = '{spec}'" for spec in ("[]", "7", '"x"', '{"admission": {}}', "1e400", "null")),
+)
+
+
+@pytest.mark.parametrize("edit", ODD)
+@pytest.mark.parametrize("bad", [False, True])
+def test_a_row_of_any_shape_stops_nobody_and_is_mended(operator, service, cluster, database, place, edit, bad):
+    """Read by agents, by the list, by the verdicts, and as the last good of a version that is refused."""
+    rules = [AGENTS, stack.policy("p", "Accept")]
+    first = operator.put(place, rules)
+    with database.admin(autocommit=True) as admin:
+        admin.execute(f"update memwarden.{edit} where workspace_id = %s", (operator.uid(place),))
+    with agent_of(service, cluster, place) as agent:
+        assert agent.get("/v1/whoami").status_code in (200, 404)
+    address = "/admin/v1/workspaces"
+    listed = next(
+        each
+        for each in operator.client.get(f"{address}?limit=100").json()["workspaces"]
+        if each["namespace"]["name"] == place
+    )
+    seen = operator.client.get(f"{address}/{place}/ruleset").json()
+    assert listed["revision"] == seen["revision"] > first["revision"]
+    if bad:
+        operator.put(place, [AGENTS, stack.policy("p", "Reject", BAD)])
+    mended = operator.put(place, rules)
+    read = operator.client.get(f"{address}/{place}/ruleset").json()
+    for state in (mended, read):
+        assert (state["drifted"], state["digest"]) == (False, first["digest"])
+        assert [each["accepted"] for each in state["objects"]] == [True, True]
+        assert [each["offered"] for each in state["objects"]] == [each["offered"] for each in first["objects"]]
+        assert [each["problems"] for each in state["objects"]] == [[], []]
+
+
+@pytest.mark.parametrize("column", ["spec", "problems", "notes"])
+def test_a_row_too_deep_to_be_read_back_is_not_taken(operator, database, place, column):
+    operator.put(place, [stack.policy("p", "Accept")])
+    deep = "[" * 900 + "]" * 900
+    with database.admin(autocommit=True) as admin, pytest.raises(psycopg.errors.CheckViolation):
+        admin.execute(
+            f"update memwarden.policy_object set {column} = %s where workspace_id = %s", (deep, operator.uid(place))
+        )
+
+
+def test_a_revision_that_comes_back_is_not_taken_for_the_one_that_was(operator, service, cluster, database, place):
+    """By hand the number only rises; after a restore it is as it was, with other rules behind it."""
+    rules = [AGENTS, stack.policy("p", "Accept")]
+    first = operator.put(place, rules)
+    values = (operator.uid(place),)
+    change = """update memwarden.policy_object set spec = jsonb_set(spec, '{admission,0,action}', '"Reject"')
+      where name = 'p' and workspace_id = %s"""
+    with agent_of(service, cluster, place) as agent, database.admin(autocommit=True) as admin:
+        assert agent.post("/v1/memories", json=proposal("Before.")).status_code == 201
+        admin.execute("update memwarden.ruleset set revision = 0 where workspace_id = %s", values)
+        found = admin.execute("select revision from memwarden.ruleset where workspace_id = %s", values).fetchone()
+        assert found[0] > first["revision"]
+        operator.put(place, rules)
+        assert agent.post("/v1/memories", json=proposal("Between.")).status_code == 201
+        with admin.transaction():
+            # As a restore writes rows: without triggers.
+            admin.execute("set local session_replication_role = replica")
+            admin.execute(change, values)
+            admin.execute("update memwarden.ruleset set moved_in = moved_in + 1 where workspace_id = %s", values)
+        assert agent.post("/v1/memories", json=proposal("After.")).status_code == 403
+        assert agent.get("/v1/whoami").status_code == 200
+    listed = operator.client.get(f"/admin/v1/workspaces/{place}/ruleset").json()
+    assert listed["drifted"] is True
 
 
 def test_a_last_good_that_was_tampered_with_is_dropped(operator, database, place):

@@ -5,12 +5,12 @@ from datetime import UTC, datetime
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Path, Query
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from memwarden_service import api_keys, bodies, planning, service, standing
-from memwarden_service.admin_shapes import FENCE_MAX, PutRuleset, RulesetState, Workspaces
+from memwarden_service.admin_shapes import FENCE_MAX, NamespaceName, PutRuleset, RulesetState, Workspaces
 from memwarden_service.database import acting_as_operator, counting_as_operator
 from memwarden_service.journal import APPEND
 from memwarden_service.knowing import Operator
@@ -22,6 +22,7 @@ from memwarden_service.replace import close, replace
 from memwarden_service.shapes import MadeKey, NewPersonKey, Page
 
 router = APIRouter(prefix="/admin/v1/workspaces", tags=["admin"])
+InPath = Annotated[NamespaceName, Path()]
 FenceNumber = Annotated[int, Query(ge=0, le=FENCE_MAX)]
 
 
@@ -37,7 +38,7 @@ async def list_workspaces(request: Request, operator: Operator, wanted: Annotate
 
 
 @router.put("/{namespace}/ruleset", response_model=RulesetState, openapi_extra=takes(PutRuleset))
-async def put_ruleset(request: Request, operator: Operator, namespace: str) -> Response:
+async def put_ruleset(request: Request, operator: Operator, namespace: InPath) -> Response:
     """Put everything that is to be in force in a workspace; answers with a verdict on each object."""
     here = service.of(request)
     body = await bodies.read(request, bodies.ADMIN_BODY_BYTES_MAX)
@@ -52,14 +53,16 @@ async def put_ruleset(request: Request, operator: Operator, namespace: str) -> R
 
 
 @router.get("/{namespace}/ruleset", response_model=RulesetState)
-async def get_ruleset(request: Request, _: Operator, namespace: str) -> RulesetState:
+async def get_ruleset(request: Request, _: Operator, namespace: InPath) -> RulesetState:
     """Return what is in force in a workspace, computed from the rows."""
     here = service.of(request)
     return await standing.state(here.database, namespace, await standing.find(here.database, namespace))
 
 
 @router.get("/{namespace}/impact", response_model=Counts)
-async def get_impact(request: Request, _: Operator, namespace: str, wanted: Annotated[ObjectName, Query()]) -> Counts:
+async def get_impact(
+    request: Request, _: Operator, namespace: InPath, wanted: Annotated[ObjectName, Query()]
+) -> Counts:
     """Count what one object in force does to the shared memories that exist, compared with the rules without it."""
     here = service.of(request)
     workspace = await standing.find(here.database, namespace)
@@ -78,7 +81,7 @@ async def get_impact(request: Request, _: Operator, namespace: str, wanted: Anno
 
 @router.delete("/{namespace}", status_code=204, response_class=Response)
 async def close_workspace(
-    request: Request, operator: Operator, namespace: str, uid: UUID, term: FenceNumber, counter: FenceNumber
+    request: Request, operator: Operator, namespace: InPath, uid: UUID, term: FenceNumber, counter: FenceNumber
 ) -> Response:
     """Close a workspace whose namespace is gone: nobody reaches it any more."""
     here = service.of(request)
@@ -90,7 +93,7 @@ async def close_workspace(
 
 
 @router.post("/{namespace}/api-keys", status_code=201, response_model=MadeKey, openapi_extra=takes(NewPersonKey))
-async def make_person_key(request: Request, operator: Operator, namespace: str) -> Response:
+async def make_person_key(request: Request, operator: Operator, namespace: InPath) -> Response:
     """Make a key; with `user` it is that person's own, and calls made with it are theirs."""
     here = service.of(request)
     wanted = bodies.parse(await bodies.read(request), NewPersonKey)

@@ -7,11 +7,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from memwarden_policy.model import Access
-from memwarden_service import api_keys, bodies, journal, service
+from memwarden_service import api_keys, bodies, journal, keys, service
 from memwarden_service.database import Acting, acting_as
 from memwarden_service.knowing import Known
 from memwarden_service.openapi import takes
-from memwarden_service.problems import Kind, ProblemError
+from memwarden_service.problems import Kind, ProblemError, hidden
 from memwarden_service.shapes import Entries, Key, Keys, MadeKey, NewKey, NewPersonKey, Page, Verification, Whoami
 from memwarden_service.spans import names_shown
 
@@ -83,7 +83,8 @@ async def make_api_key(request: Request, subject: Known) -> Response:
     async with acting_as(here.database, subject, level=Access.NONE) as acting:
         _need_all(acting)
         new = NewPersonKey.model_construct(name=wanted.name, user=None, expires_at=wanted.expires_at)
-        made = await api_keys.create(acting.connection, acting.workspace_id, new, acting.caller.actor)
+        caller = acting.caller
+        made = await api_keys.create(acting.connection, acting.workspace_id, new, caller.actor, caller.principal)
         await journal.append(acting, "api_key.made", made.id, {"name": made.name})
     return JSONResponse(made.model_dump(mode="json"), 201)
 
@@ -94,6 +95,8 @@ async def delete_api_key(request: Request, subject: Known, key_id: str) -> Respo
     here = service.of(request)
     async with acting_as(here.database, subject, level=Access.NONE) as acting:
         _need_all(acting)
+        if not keys.is_id(key_id):
+            raise hidden()
         await api_keys.delete(acting.connection, acting.workspace_id, key_id)
         await journal.append(acting, "api_key.deleted", key_id, {})
     return Response(status_code=204)

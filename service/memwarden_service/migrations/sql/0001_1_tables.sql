@@ -19,7 +19,7 @@ create table memwarden.ruleset (
   workspace_id uuid primary key references memwarden.workspace (id),
   revision bigint not null default 0,
   digest text not null,
-  store jsonb not null,
+  store jsonb not null check (not jsonb_path_exists(store, '$.**{66}')),
   applied_at timestamptz not null default now(),
   moved_in bigint not null default 0,
   fence_term bigint not null default 0,
@@ -44,7 +44,9 @@ create table memwarden.policy_object (
   problems jsonb not null default '[]',
   notes jsonb not null default '[]',
   primary key (workspace_id, kind, namespace, name),
-  check ((spec is null) = (digest is null) and (spec is null) = (revision is null))
+  check ((spec is null) = (digest is null) and (spec is null) = (revision is null)),
+  -- What nests deeper than a request may cannot be read back.
+  check (not jsonb_path_exists(jsonb_build_array(spec, problems, notes), '$.**{66}'))
 );
 
 create table memwarden.domain (
@@ -130,6 +132,7 @@ create table memwarden.candidate (
   decision_id uuid not null,
   version integer not null,
   state text not null check (state in ('pending', 'quarantined')),
+  proposed_by_maker text,  -- The person who made the key that it was proposed with.
   primary key (workspace_id, id),
   foreign key (workspace_id, domain_id) references memwarden.domain (workspace_id, id),
   foreign key (workspace_id, decision_id) references memwarden.decision (workspace_id, id)
@@ -174,6 +177,7 @@ create table memwarden.api_key (
   hash bytea not null check (octet_length(hash) = 32),
   created_at timestamptz not null default now(),
   created_by text not null,
+  maker text,  -- The person who made it for an agent.
   expires_at timestamptz,
   primary key (workspace_id, id),
   unique (workspace_id, name)

@@ -4,8 +4,10 @@ create function memwarden.move_revision() returns trigger language plpgsql set s
 declare
   touched uuid := coalesce(new.workspace_id, old.workspace_id);
 begin
-  if tg_op = 'UPDATE' and (new.workspace_id, new.kind, new.namespace, new.name, new.uid, new.spec, new.digest)
-    is not distinct from (old.workspace_id, old.kind, old.namespace, old.name, old.uid, old.spec, old.digest) then
+  -- The operator's word on an object that is not in force changes no rule; whatever another hand changes is to be seen.
+  if tg_op = 'UPDATE' and (new is not distinct from old or memwarden.is_operator()
+    and (new.workspace_id, new.kind, new.namespace, new.name, new.uid, new.spec, new.digest)
+    is not distinct from (old.workspace_id, old.kind, old.namespace, old.name, old.uid, old.spec, old.digest)) then
     return null;
   end if;
   update memwarden.ruleset set revision = revision + 1, moved_in = pg_current_xact_id()::text::bigint
@@ -17,8 +19,9 @@ create trigger move_revision after insert or update or delete on memwarden.polic
 
 create function memwarden.watch_ruleset() returns trigger language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
-  if tg_op = 'UPDATE' and (new.store, new.digest) is distinct from (old.store, old.digest) and new.revision = old.revision
-    and old.moved_in <> pg_current_xact_id()::text::bigint then
+  -- A revision never comes back: whoever puts a lower one in place gets the next.
+  if tg_op = 'UPDATE' and (new.revision < old.revision or (new.store, new.digest) is distinct from (old.store, old.digest)
+    and new.revision = old.revision and old.moved_in <> pg_current_xact_id()::text::bigint) then
     new.revision := old.revision + 1;
     new.moved_in := pg_current_xact_id()::text::bigint;
   end if;

@@ -1,21 +1,23 @@
 -- Run as mw_registry: what must be known before a workspace is, and what belongs to no workspace.
 
-create function memwarden.resolve(p_name text) returns table (workspace_id uuid, revision bigint)
+create function memwarden.resolve(p_name text)
+returns table (workspace_id uuid, revision bigint, moved_in bigint, digest text)
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
-  select w.id, r.revision from memwarden.workspace w join memwarden.ruleset r on r.workspace_id = w.id
+  select w.id, r.revision, r.moved_in, r.digest from memwarden.workspace w join memwarden.ruleset r on r.workspace_id = w.id
     where w.name = p_name and w.closed_at is null
 $$;
 
 create function memwarden.find_key(p_id text)
-returns table (workspace text, name text, person text, hash bytea, expires_at timestamptz)
+returns table (workspace text, name text, person text, maker text, hash bytea, expires_at timestamptz)
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
-  select w.name, k.name, k.person, k.hash, k.expires_at from memwarden.api_key k
+  select w.name, k.name, k.person, k.maker, k.hash, k.expires_at from memwarden.api_key k
     join memwarden.workspace w on w.id = k.workspace_id and w.closed_at is null where k.id = p_id limit 1
 $$;
 
-create function memwarden.list_workspaces(p_after text, p_limit integer) returns table (id uuid, name text, revision bigint)
+create function memwarden.list_workspaces(p_after text, p_limit integer)
+returns table (id uuid, name text, revision bigint, moved_in bigint, digest text)
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
-  select w.id, w.name, r.revision from memwarden.workspace w join memwarden.ruleset r on r.workspace_id = w.id
+  select w.id, w.name, r.revision, r.moved_in, r.digest from memwarden.workspace w join memwarden.ruleset r on r.workspace_id = w.id
     where w.closed_at is null and w.name > p_after order by w.name limit p_limit
 $$;
 

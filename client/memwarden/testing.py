@@ -94,6 +94,6 @@ def _complaints(result: corpus.Result) -> Iterable[Complaint]:
     for problem in result.problems:
         yield Complaint(what=problem.path, message=problem.message)
     for difference in result.differences:
-        message = f"expected {difference.expected}, got {difference.actual}"
-        because = f" ({result.reason})" if difference.what == "action" and result.reason else ""
-        yield Complaint(what=difference.what, message=message + because)
+        yield Complaint(what=difference.what, message=f"expected {difference.expected}, got {difference.actual}")
+    if result.differences and result.reason:
+        yield Complaint(what="why", message=result.reason)

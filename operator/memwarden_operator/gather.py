@@ -17,9 +17,10 @@ PLURALS: Mapping[Kind, str] = {
     Kind.MEMORY_POLICY: "memorypolicies",
     Kind.CLUSTER_MEMORY_POLICY: "clustermemorypolicies",
     Kind.MEMORY_ACCESS_GRANT: "memoryaccessgrants",
+    Kind.MEMORY_DOMAIN: "memorydomains",
 }
-NAMESPACED = (Kind.MEMORY_POLICY, Kind.MEMORY_ACCESS_GRANT)
-# Beyond so many namespaces one LIST of everything is cheaper than two for each.
+NAMESPACED = (Kind.MEMORY_POLICY, Kind.MEMORY_ACCESS_GRANT, Kind.MEMORY_DOMAIN)
+# Beyond so many namespaces one LIST of everything is cheaper than three for each.
 NAMESPACES_APART_MAX = 8
 
 

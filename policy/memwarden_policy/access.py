@@ -17,11 +17,11 @@ class Rights:
     may_claim: frozenset[SourceKind]
     on_behalf_of: tuple[Glob, ...]
     reads_openly: bool
-    _granted: tuple[tuple[Glob, Access], ...]
+    granted: tuple[tuple[Glob, Access], ...]
 
     def access(self, domain: str) -> Access:
         """Return what the caller may do in a domain. A grant of None overrides all others, however specific."""
-        found = {access for glob, access in self._granted if glob.matches(domain)}
+        found = {access for glob, access in self.granted if glob.matches(domain)}
         if Access.NONE in found:
             return Access.NONE
         if self.reads_openly:
@@ -30,23 +30,23 @@ class Rights:
 
     def everything(self, at_least: Access) -> bool:
         """Say whether every possible domain is covered: the whole is granted, and nothing is taken away."""
-        if any(access is Access.NONE for _, access in self._granted):
+        if any(access is Access.NONE for _, access in self.granted):
             return False
         if self.reads_openly and at_least <= Access.READ:
             return True
-        return any(glob.is_everything and access >= at_least for glob, access in self._granted)
+        return any(glob.is_everything and access >= at_least for glob, access in self.granted)
 
     def prefixes(self, at_least: Access) -> tuple[str, ...]:
         """Return what every domain covered is or is inside of, as whole segments; an empty text: anything may be."""
         if self.reads_openly and at_least <= Access.READ:
             return ("",)
-        covering = (glob for glob, access in self._granted if access >= max(at_least, Access.READ))
+        covering = (glob for glob, access in self.granted if access >= max(at_least, Access.READ))
         return tuple(sorted({glob.literal_prefix for glob in covering}))
 
     @property
     def has_any(self) -> bool:
         """Say whether anything is granted at all: a stranger is told that the workspace does not exist."""
-        granted = any(access > Access.NONE for _, access in self._granted)
+        granted = any(access > Access.NONE for _, access in self.granted)
         return granted or self.reads_openly or bool(self.roles)
 
     def may_act_for(self, person: str) -> bool:
@@ -66,7 +66,7 @@ def rights(ruleset: Ruleset, caller: Caller, now: datetime) -> Rights:
         may_claim=claims - NEVER_CLAIMED,
         on_behalf_of=tuple(glob for grant in grants.values() for glob in grant.on_behalf_of),
         reads_openly=ruleset.store.reads is Reads.OPEN and _belongs(ruleset, caller),
-        _granted=tuple(pair for grant in grants.values() for pair in _granted(grant)),
+        granted=tuple(pair for grant in grants.values() for pair in _granted(grant)),
     )
 
 

@@ -6,18 +6,20 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Final
 
-from memwarden_policy import bounds, confidence, parse, stores, structured, yamltext
+from memwarden_policy import bounds, confidence, parse, proposals, ruling, stores, yamltext
 from memwarden_policy.corpus import DEFAULT_NOW, FORBIDDEN, Case, Expectation, Suite
+from memwarden_policy.feedback import FeedbackKind
 from memwarden_policy.model import (
     API_VERSION,
     Access,
     Action,
     ActorKind,
     Caller,
-    Candidate,
     Kind,
-    MemoryType,
+    Known,
+    Point,
     Problem,
+    RecordAnswer,
     Resource,
     SourceKind,
     StoreDefaults,
@@ -25,23 +27,27 @@ from memwarden_policy.model import (
 from memwarden_policy.shapes import Findings, Node
 
 SUITE_FIELDS: Final = ("name", "now", "workspace", "store", "files", "resources", "cases")
-CASE_FIELDS: Final = ("name", "resources", "as", "propose", "expect")
+CASE_FIELDS: Final = ("name", "resources", "as", "propose", "known", "memory", "changeSource", "expect")
 CALLER_FIELDS: Final = ("serviceAccount", "user", "apiKey", "onBehalfOf", "groups")
-EXPECT_FIELDS: Final = ("action", "rules", "audited", "failed", "access", "roles", "mayClaim", "mayActFor")
-PROPOSAL_FIELDS: Final = (
-    "domain",
-    "topic",
-    "memory_type",
-    "category",
-    "content",
-    "source",
-    "source_uri",
-    "confidence",
-    "is_sensitive",
-    "tags",
-    "private",
-    "about",
-    "observed_at",
+KNOWN_FIELDS: Final = ("supersedes", "record", "recordNote", "wasRejected")
+# What a case may expect of a decision beside its action.
+DETAIL_LISTS: Final = ("confirmedBy", "questions", "detected")
+DETAIL_TEXTS: Final = ("expiresAfter", "sentence", "reason")
+DETAIL_FIELDS: Final = (*DETAIL_LISTS, *DETAIL_TEXTS, "fourEyes", "reference", "seed")
+POINTS_OF_A_MEMORY: Final = (Point.RECALL, Point.UPDATE, Point.DELETE)
+FEEDBACK_FIELDS: Final = (*(kind.value for kind in FeedbackKind), "deletes")
+EXPECT_FIELDS: Final = (
+    "action",
+    "rules",
+    "audited",
+    "failed",
+    *DETAIL_FIELDS,
+    *(point.value for point in POINTS_OF_A_MEMORY),
+    "feedback",
+    "access",
+    "roles",
+    "mayClaim",
+    "mayActFor",
 )
 CASES_MAX = 10_000
 FILES_MAX = 256
@@ -156,13 +162,29 @@ def _case(node: Node, setting: _Setting) -> Case:
     expect = node.node("expect")
     if expect.has("action") and not node.has("propose"):
         expect.problem("action", "Conflict", "an action is expected, and nothing is proposed")
+    source = node.word("changeSource", SourceKind)
+    own_word = SourceKind.USER_STATED if caller.is_person else SourceKind.AGENT_EXTRACTED
     return Case(
         name=node.text("name", LONG_NAME_MAX) or "",
         resources=(*setting.resources, *_resources(node, setting.workspace)),
         caller=caller,
-        candidate=_candidate(proposal, caller, setting.now) if node.has("propose") else None,
+        candidate=proposals.candidate(proposal, caller, setting.now) if node.has("propose") else None,
         proposal=proposal.values,
         expect=_expectation(expect),
+        known=_known(node.node("known"), setting.now),
+        memory=proposals.memory(node.node("memory"), setting.now) if node.has("memory") else None,
+        change_source=source or own_word,
+    )
+
+
+def _known(node: Node, now: datetime) -> Known:
+    node.knows(*KNOWN_FIELDS)
+    superseded = node.node("supersedes")
+    return Known(
+        supersedes=proposals.memory(superseded, now) if node.has("supersedes") else None,
+        record=node.word("record", RecordAnswer) or RecordAnswer.NOT_ASKED,
+        record_note=node.text("recordNote", bounds.MESSAGE_LENGTH_MAX) or "",
+        was_rejected=node.flag("wasRejected", default=False),
     )
 
 
@@ -185,52 +207,6 @@ def _caller(node: Node, workspace: str) -> Caller:
     return Caller(actor_kind=ActorKind.API_KEY, actor_name=key, principal=principal, groups=groups)
 
 
-def _candidate(node: Node, caller: Caller, now: datetime) -> Candidate:
-    node.knows(*PROPOSAL_FIELDS)
-    for name in ("domain", "content", "source"):
-        node.require(name)
-    is_private = node.flag("private", default=False)
-    if is_private and caller.principal is None:
-        node.problem("private", "Conflict", "a private memory needs a person: say `user` or `onBehalfOf`")
-    source = node.word("source", SourceKind) or SourceKind.AGENT_EXTRACTED
-    return Candidate(
-        domain=node.text("domain", bounds.DOMAIN_LENGTH_MAX) or "",
-        topic=node.text("topic", bounds.TOPIC_LENGTH_MAX) or "",
-        memory_type=node.word("memory_type", MemoryType) or MemoryType.SEMANTIC,
-        category=node.text("category", bounds.CATEGORY_LENGTH_MAX) or "",
-        content=node.text("content", bounds.CONTENT_LENGTH_MAX) or "",
-        source=source,
-        source_uri=node.text("source_uri", bounds.SOURCE_URI_LENGTH_MAX) or "",
-        confidence=_confidence(node, source),
-        is_sensitive=node.flag("is_sensitive", default=False),
-        tags=node.texts("tags", bounds.TAGS_MAX, bounds.TAG_LENGTH_MAX),
-        owner=caller.principal if is_private else None,
-        about=node.text("about", bounds.PERSON_LENGTH_MAX),
-        observed_at=_observed_at(node, now),
-    )
-
-
-def _confidence(node: Node, source: SourceKind) -> Decimal:
-    value = node.values.get("confidence")
-    if value is None:
-        return confidence.seed(source)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        node.problem("confidence", "OutOfRange", "expected a number from 0 to 1")
-        return confidence.seed(source)
-    return confidence.rounded(value)
-
-
-def _observed_at(node: Node, now: datetime) -> datetime | None:
-    text = node.text("observed_at", bounds.TIME_LENGTH_MAX)
-    if text is None:
-        return None
-    moment = structured.moment(text)
-    if isinstance(moment, structured.Moment):
-        return moment.at(now)
-    node.problem("observed_at", "InvalidTime", moment.message)
-    return None
-
-
 def _expectation(node: Node) -> Expectation:
     node.knows(*EXPECT_FIELDS)
     actions = [each.value for each in Action] + [FORBIDDEN]
@@ -248,7 +224,44 @@ def _expectation(node: Node) -> Expectation:
         roles=_words(node, "roles"),
         may_claim=_words(node, "mayClaim"),
         may_act_for={person: people.flag(person, default=False) for person in people.values},
+        details=_details(node),
+        on_memory=_on_memory(node),
+        feedback=_feedback(node.node("feedback")),
     )
+
+
+def _details(node: Node) -> Mapping[str, str]:
+    """Return what is expected beside the action, each in the words of `corpus.detail`."""
+    found = {name: ", ".join(sorted(_words(node, name) or ())) or "none" for name in DETAIL_LISTS if node.has(name)}
+    found |= {name: node.text(name, LONG_NAME_MAX) or "" for name in DETAIL_TEXTS if node.has(name)}
+    if node.has("fourEyes"):
+        found["people"] = "2" if node.flag("fourEyes", default=False) else "1"
+    if node.has("reference"):
+        found["reference"] = str(node.flag("reference", default=False))
+    if node.has("seed"):
+        found["seed"] = _number(node, "seed")
+    return found
+
+
+def _number(node: Node, name: str) -> str:
+    return str(confidence.rounded(node.number(name, 0, 1) or Decimal(0)))
+
+
+def _on_memory(node: Node) -> Mapping[Point, str]:
+    found = {}
+    for point in POINTS_OF_A_MEMORY:
+        word = node.word(point.value, ruling.ACTIONS_OF[point])
+        if word is not None:
+            found[point] = word.value
+    return found
+
+
+def _feedback(node: Node) -> Mapping[str, str]:
+    node.knows(*FEEDBACK_FIELDS)
+    found = {kind.value: _number(node, kind.value) for kind in FeedbackKind if node.has(kind.value)}
+    if node.has("deletes"):
+        found["deletes"] = str(node.flag("deletes", default=False))
+    return found
 
 
 def _words(node: Node, name: str) -> tuple[str, ...] | None:

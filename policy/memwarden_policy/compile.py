@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from memwarden_policy import bounds, granting, policies
+from memwarden_policy import bounds, domains, granting, policies
 from memwarden_policy.grants import Grant, Grants
 from memwarden_policy.model import Kind, Resource, ResourceKey, StoreDefaults, Verdict
-from memwarden_policy.overlaps import notes_on
+from memwarden_policy.notes import notes_on
+from memwarden_policy.records import Domain
 from memwarden_policy.rules import Policy
-from memwarden_policy.ruleset import Ruleset
-from memwarden_policy.selection import Index
+from memwarden_policy.ruleset import Ruleset, layered
 from memwarden_policy.shapes import Findings
 
 OVER_THE_BOUNDS: Final = {
@@ -36,7 +36,8 @@ class Judged:
     resource: Resource
     findings: Findings
     policy: Policy | None = None  # None: a grant, a policy that is not active, or a bad object.
-    grant: Grant | None = None  # None: a policy, or a bad object.
+    grant: Grant | None = None  # None: another kind, or a bad object.
+    domain: Domain | None = None  # None: another kind, or a bad object.
 
 
 def compile_ruleset(resources: Sequence[Resource], store: StoreDefaults, *, workspace: str) -> Compiled:
@@ -56,13 +57,13 @@ def compile_ruleset(resources: Sequence[Resource], store: StoreDefaults, *, work
         )
         for each in judged
     }
-    floor = f"{Kind.CLUSTER_MEMORY_POLICY}/"
     ruleset = Ruleset(
         workspace=workspace,
         store=store,
-        floor=Index(each for each in in_force if each.address.startswith(floor)),
-        policies=Index(each for each in in_force if not each.address.startswith(floor)),
+        policies=tuple(in_force),
+        layers=layered(in_force),
         grants=Grants(each.grant for each in accepted if each.grant is not None),
+        domains=tuple(each.domain for each in accepted if each.domain is not None),
     )
     return Compiled(ruleset=ruleset, verdicts=verdicts)
 
@@ -78,6 +79,8 @@ def _judge(resource: Resource, workspace: str) -> Judged:
             return Judged(resource=resource, findings=findings, policy=policies.read(resource, findings))
         case Kind.MEMORY_ACCESS_GRANT:
             return Judged(resource=resource, findings=findings, grant=granting.read(resource, findings))
+        case Kind.MEMORY_DOMAIN:
+            return Judged(resource=resource, findings=findings, domain=domains.read(resource, findings))
     findings.add("kind", "UnknownKind", f"`{resource.kind[:100]}` is no part of a ruleset")
     return Judged(resource=resource, findings=findings)
 
@@ -99,7 +102,7 @@ def _refuse_what_is_over_the_bounds(judged: Sequence[Judged]) -> None:
     for each in judged:
         if each.findings.problems:
             continue
-        needed = Counter(objects=1, rules=len(each.policy.rules) if each.policy else 0, cost=_cost(each))
+        needed = Counter(objects=1, rules=each.policy.size if each.policy else 0, cost=_cost(each))
         short = [name for name in room if needed[name] > room[name]]
         if short:
             reason, limit = OVER_THE_BOUNDS[short[0]]

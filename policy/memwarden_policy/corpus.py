@@ -1,14 +1,30 @@
 """Cases that say in YAML what a ruleset must answer: the tests of this project, and those of policy authors."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from memwarden_policy import change, explain, feedback, provenance, recall, shapes
 from memwarden_policy.access import Rights, rights
 from memwarden_policy.compile import compile_ruleset
-from memwarden_policy.decide import decide
-from memwarden_policy.model import Access, Caller, Candidate, Decision, Problem, Resource, StoreDefaults
+from memwarden_policy.decide import NOTHING_KNOWN, decide
+from memwarden_policy.demands import Confirmation
+from memwarden_policy.feedback import FeedbackKind
+from memwarden_policy.model import (
+    Access,
+    Answer,
+    Caller,
+    Candidate,
+    Decision,
+    Known,
+    Memory,
+    Point,
+    Problem,
+    Resource,
+    SourceKind,
+    StoreDefaults,
+)
 from memwarden_policy.ruleset import Ruleset
 
 # What the service answers before any policy is asked: the caller may not write in the domain.
@@ -28,6 +44,9 @@ class Expectation:
     roles: tuple[str, ...] | None = None
     may_claim: tuple[str, ...] | None = None
     may_act_for: Mapping[str, bool] = field(default_factory=dict)
+    details: Mapping[str, str] = field(default_factory=dict)  # Of a decision, each in the words of `detail`.
+    on_memory: Mapping[Point, str] = field(default_factory=dict)  # What reading, updating, deleting come to.
+    feedback: Mapping[str, str] = field(default_factory=dict)  # The confidence after each kind of feedback.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +59,9 @@ class Case:
     candidate: Candidate | None  # None: the case asks for rights alone.
     proposal: Mapping[str, Any]  # The candidate as the case writes it, in the words of the HTTP API.
     expect: Expectation
+    known: Known = NOTHING_KNOWN  # What the service would have found out.
+    memory: Memory | None = None  # None: the case asks nothing of a memory that exists.
+    change_source: SourceKind = SourceKind.AGENT_EXTRACTED  # On whose word the memory is changed.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,17 +114,43 @@ def run_case(suite: Suite, case: Case) -> Result:
     )
     if problems:
         return Result(case=case, problems=problems)
-    held = rights(compiled.ruleset, case.caller, suite.now)
-    decision = _decision(compiled.ruleset, case, held, suite.now)
-    reason = decision.reason if isinstance(decision, Decision) else ""
-    differences = (*_compare_decision(case, decision), *_compare_rights(case.expect, held))
-    return Result(case=case, differences=differences, reason=reason)
+    found, answers = ask(compiled.ruleset, case, suite.now)
+    reason = " ".join(explain.sentence(answer) for answer in answers)
+    return Result(case=case, differences=found, reason=reason)
+
+
+def ask(ruleset: Ruleset, case: Case, now: datetime) -> tuple[tuple[Difference, ...], tuple[Answer, ...]]:
+    """Ask a ruleset all that a case asks; return where it differs, and what it decided."""
+    held = rights(ruleset, case.caller, now)
+    decision = _decision(ruleset, case, held, now)
+    on_memory = _on_memory(ruleset, case, now)
+    differences = (
+        *_compare_decision(case, decision),
+        *_compare_details(ruleset, case, decision, now),
+        *_compare_memory(case, on_memory),
+        *_compare_feedback(ruleset, case, now),
+        *_compare_rights(case.expect, held),
+    )
+    return differences, (*([decision] if decision else []), *on_memory.values())
 
 
 def _decision(ruleset: Ruleset, case: Case, held: Rights, now: datetime) -> Decision | None:
     if case.candidate is None or held.access(case.candidate.domain) < Access.WRITE:
         return None
-    return decide(ruleset, case.candidate, case.caller, now)
+    return decide(ruleset, case.candidate, case.caller, now, case.known)
+
+
+def _on_memory(ruleset: Ruleset, case: Case, now: datetime) -> dict[Point, Answer]:
+    """Ask what comes of the points the case has an expectation of."""
+    if case.memory is None:
+        return {}
+    by = (case.memory, case.caller, now)
+    ways: dict[Point, Callable[[], Answer]] = {
+        Point.RECALL: lambda: recall.judge(ruleset, *by),
+        Point.UPDATE: lambda: change.judge_update(ruleset, *by, case.change_source),
+        Point.DELETE: lambda: change.judge_delete(ruleset, *by, case.change_source),
+    }
+    return {point: way() for point, way in ways.items() if point in case.expect.on_memory}
 
 
 def _compare_decision(case: Case, decision: Decision | None) -> Iterator[Difference]:
@@ -120,6 +168,64 @@ def _compare_decision(case: Case, decision: Decision | None) -> Iterator[Differe
     }
     for what, (expected, actual) in answers.items():
         yield from _compare_sets(what, expected, actual)
+
+
+def _compare_details(ruleset: Ruleset, case: Case, decision: Decision | None, now: datetime) -> Iterator[Difference]:
+    if case.candidate is None:
+        return
+    for name, expected in case.expect.details.items():
+        if name == "seed":
+            actual = str(provenance.seed(ruleset, case.candidate, case.caller, now))
+        else:
+            actual = detail(name, decision) if decision else FORBIDDEN
+        if expected != actual:
+            yield Difference(what=name, expected=expected, actual=actual)
+
+
+def detail(name: str, decision: Decision) -> str:
+    """Return one thing beside the action in the words in which a case expects it; "none" where there is none."""
+    said = {
+        "detected": lambda: _listed(decision.detected),
+        "reference": lambda: str(decision.reference),
+        "sentence": lambda: explain.sentence(decision),
+        "reason": lambda: decision.reason,
+    }
+    if name in said:
+        return said[name]()
+    return _needed(name, decision.confirmation) if decision.confirmation else "none"
+
+
+def _needed(name: str, confirmation: Confirmation) -> str:
+    match name:
+        case "confirmedBy":
+            return _listed(each.address for each in confirmation.by)
+        case "people":
+            return str(confirmation.people)
+        case "questions":
+            return _listed(confirmation.questions)
+    return shapes.shown(confirmation.expires_after)
+
+
+def _compare_memory(case: Case, answers: Mapping[Point, Answer]) -> Iterator[Difference]:
+    for point, answer in answers.items():
+        expected = case.expect.on_memory[point]
+        if expected != answer.action.value:
+            yield Difference(what=point.value, expected=expected, actual=answer.action.value)
+    if answers and case.candidate is None:
+        behind = {address for answer in answers.values() for address in answer.behind}
+        yield from _compare_sets("rules", case.expect.rules, behind)
+
+
+def _compare_feedback(ruleset: Ruleset, case: Case, now: datetime) -> Iterator[Difference]:
+    if case.memory is None:
+        return
+    settings = feedback.settings(ruleset, case.memory, case.caller, now)
+    for name, expected in case.expect.feedback.items():
+        actual = str(settings.deletes_on_reject)
+        if name != "deletes":
+            actual = str(feedback.apply(case.memory.statement.confidence, FeedbackKind(name), settings))
+        if expected != actual:
+            yield Difference(what=f"feedback {name}", expected=expected, actual=actual)
 
 
 def _compare_rights(expect: Expectation, held: Rights) -> Iterator[Difference]:

@@ -1,84 +1,125 @@
 """Decides what is done with a candidate: total, deterministic, and never milder than the floor."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
-from itertools import groupby
+from typing import Final
 
-from memwarden_policy import bounds
+from memwarden_policy import change, truth, voices
 from memwarden_policy.access import rights
 from memwarden_policy.attributes import Facts
-from memwarden_policy.model import Action, Caller, Candidate, Decision, RuleOutcome
-from memwarden_policy.rules import Evaluation, Policy
+from memwarden_policy.demands import joined
+from memwarden_policy.model import (
+    Action,
+    Answer,
+    Caller,
+    Candidate,
+    Change,
+    Decision,
+    Known,
+    Memory,
+    MemoryType,
+    Point,
+    RuleOutcome,
+)
+from memwarden_policy.rules import Evaluation
 from memwarden_policy.ruleset import Ruleset
+from memwarden_policy.voices import Voices, builtin
 
-BUILTIN = "builtin"
+NOTHING_KNOWN: Final = Known()
+WAITING: Final = frozenset({Action.REQUIRE_CONFIRMATION, Action.QUARANTINE})
+# What a rule on updates says, said of the candidate that would take the memory's place.
+AS_ACTION: Final = {
+    Change.ALLOW: Action.ACCEPT,
+    Change.REQUIRE_CONFIRMATION: Action.REQUIRE_CONFIRMATION,
+    Change.REJECT: Action.REJECT,
+}
 
 
-def decide(ruleset: Ruleset, candidate: Candidate, caller: Caller, now: datetime) -> Decision:
+def decide(
+    ruleset: Ruleset, candidate: Candidate, caller: Caller, now: datetime, known: Known = NOTHING_KNOWN
+) -> Decision:
     """Return what the ruleset says of the candidate. Whether the caller may write in the domain is asked before."""
     held = rights(ruleset, caller, now)
     if candidate.source not in held.may_claim:
         return _refused_claim(candidate)
-    evaluation = Evaluation(Facts(candidate=candidate, caller=caller, roles=held.roles, now=now))
-    floor = _speak(ruleset.floor.select(candidate, held.roles), evaluation)
-    namespace = _speak(ruleset.policies.select(candidate, held.roles), evaluation)
-    speaking = [*floor.speaking, *namespace.speaking]
+    facts = Facts(candidate=candidate, caller=caller, roles=held.roles, now=now)
+    return judged(ruleset, facts, known)
+
+
+def judged(ruleset: Ruleset, facts: Facts, known: Known = NOTHING_KNOWN) -> Decision:
+    """Return what the rules say, whatever the caller may claim."""
+    return answered(ruleset, Evaluation(facts), known)
+
+
+def answered(ruleset: Ruleset, evaluation: Evaluation, known: Known = NOTHING_KNOWN) -> Decision:
+    """Return the same for facts of which some conditions may have been asked before."""
+    facts = evaluation.facts
+    chosen = voices.choose(ruleset.layers[Point.ADMISSION], evaluation)
+    heard = voices.speak(chosen.floor, Point.ADMISSION, evaluation)
+    namespace = voices.speak(chosen.namespace, Point.ADMISSION, evaluation)
     if not namespace.speaking:
-        default = ruleset.store.admission_default
-        speaking.append(RuleOutcome(policy=BUILTIN, rule="admission-default", action=default))
+        namespace.add(builtin("admission-default", ruleset.store.admission_default))
+    heard.join(namespace)
+    heard.join(voices.sources(chosen.all, evaluation, Action.REJECT))
+    found = truth.found(chosen.all, evaluation)
+    heard.join(truth.voices_of(found, known))
+    heard.speaking += _always(facts, known)
+    if known.supersedes is not None:
+        heard.join(_superseding(ruleset, facts, known.supersedes))
+    _demand_reference(heard, facts.candidate)
+    return _decision(voices.combined(heard), heard, found.detected)
+
+
+def kept(candidate: Candidate, decision: Decision) -> Candidate:
+    """Return the candidate as it is stored: where a reference is demanded, the address stands for what it leads to."""
+    return replace(candidate, content=candidate.source_uri, value="") if decision.reference else candidate
+
+
+def _always(facts: Facts, known: Known) -> list[RuleOutcome]:
+    """Return what holds in every workspace, whatever its policies say."""
+    candidate, found = facts.candidate, []
     if candidate.is_sensitive:
-        speaking.append(RuleOutcome(policy=BUILTIN, rule="sensitive", action=Action.REQUIRE_CONFIRMATION))
-    return _decision(speaking, [*floor.silent, *namespace.silent])
+        found.append(builtin("sensitive", Action.REQUIRE_CONFIRMATION))
+    if known.was_rejected:
+        action = Action.REQUIRE_CONFIRMATION if facts.caller.is_person else Action.REJECT
+        found.append(builtin("rejected-before", action, "a person rejected this claim before"))
+    if candidate.memory_type is MemoryType.PROCEDURAL and known.supersedes is not None:
+        note = "a procedure changes only through a version that a person approved"
+        found.append(builtin("procedural", Action.REQUIRE_CONFIRMATION, note))
+    return found
 
 
-@dataclass(slots=True)
-class Voices:
-    """The rules that speak of a candidate, and those that are recorded without effect."""
-
-    speaking: list[RuleOutcome] = field(default_factory=list)
-    silent: list[RuleOutcome] = field(default_factory=list)
-
-
-def _speak(policies: list[Policy], evaluation: Evaluation) -> Voices:
-    """Let the highest priority speak at which a rule of an Enforce policy matches; hear every Audit policy."""
-    voices = Voices()
-    for _, level in groupby((each for each in policies if not each.is_audit), key=lambda each: each.priority):
-        _hear(level, evaluation, voices)
-        if voices.speaking:
-            break
-    _hear((each for each in policies if each.is_audit), evaluation, voices)
-    return voices
+def _superseding(ruleset: Ruleset, facts: Facts, memory: Memory) -> Voices:
+    """To take a memory's place is to update it: its rules on updates speak."""
+    heard = change.voices_on(ruleset, replace(facts, memory=memory, candidate=memory.statement), facts.candidate.source)
+    translated = Voices()
+    for outcome in (*heard.speaking, *heard.silent):
+        action = AS_ACTION[Change(outcome.action)]
+        if action is not Action.ACCEPT:
+            translated.add(replace(outcome, action=action))
+    return translated
 
 
-def _hear(policies: Iterable[Policy], evaluation: Evaluation, voices: Voices) -> None:
-    """Collect what each rule says that matches or fails."""
-    for policy in policies:
-        for rule in policy.rules:
-            answer = evaluation.holds(rule.condition)
-            if answer is False:
-                continue
-            outcome = rule.outcome if answer is True else _failed(rule.outcome, str(answer))
-            (voices.speaking if outcome.counted else voices.silent).append(outcome)
-
-
-def _failed(outcome: RuleOutcome, note: str) -> RuleOutcome:
-    """A failing Accept does not match, a stricter action does."""
-    return replace(outcome, counted=outcome.counted and outcome.action is not Action.ACCEPT, failed=True, note=note)
+def _demand_reference(heard: Voices, candidate: Candidate) -> None:
+    if any(each.reference for each in heard.speaking) and not candidate.source_uri:
+        note = "a reference is kept here, not a copy: give `source_uri`"
+        heard.add(builtin("reference", Action.REJECT, note))
 
 
 def _refused_claim(candidate: Candidate) -> Decision:
     note = f"the caller may not claim the source {candidate.source}"
-    outcome = RuleOutcome(policy=BUILTIN, rule="may-claim", action=Action.REJECT, note=note)
+    outcome = builtin("may-claim", Action.REJECT, note)
     return Decision(action=Action.REJECT, rules=(outcome,), reason=f"{outcome.address}: {note}")
 
 
-def _decision(speaking: list[RuleOutcome], silent: list[RuleOutcome]) -> Decision:
-    # Strictest first, then by name: what is behind the action leads, whatever the order of the objects.
-    counted = sorted(speaking, key=lambda each: (-each.action.rank, each.policy, each.rule))
-    action = counted[0].action
-    recorded = (*counted, *sorted(silent, key=lambda each: (each.policy, each.rule)))
-    others = sum(outcome.action is action for outcome in counted) - 1
-    more = f" and {others} more" if others else ""
-    kept = recorded[: bounds.OUTCOMES_PER_DECISION_MAX]
-    return Decision(action=action, rules=kept, reason=f"{action} by {counted[0].address}{more}")
+def _decision(answer: Answer, heard: Voices, detected: tuple[str, ...]) -> Decision:
+    action = Action(answer.action)
+    demands = [each.demand for each in heard.in_order if each.demand is not None]
+    return Decision(
+        action=action,
+        rules=answer.rules,
+        reason=answer.reason,
+        confirmation=joined(demands) if action in WAITING else None,
+        reference=action is not Action.REJECT and any(each.reference for each in heard.speaking),
+        detected=detected,
+    )

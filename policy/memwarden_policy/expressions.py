@@ -1,16 +1,15 @@
 """The only door to the CEL engine: compiles an expression against the table of attributes, and evaluates it."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from cel_expr_python import cel
 
 from memwarden_policy import attributes, bounds, subset, syntax
-from memwarden_policy.attributes import Facts, Type
+from memwarden_policy.attributes import Facts, Matter, Type
 from memwarden_policy.nearest import nearest
 
 EXPRESSIONS_CACHED_MAX = 20_000
@@ -22,6 +21,7 @@ MESSAGE_LENGTH_MAX = 500
 ENGINE_TYPES: Final = {
     Type.STRING: cel.Type.STRING,
     Type.BOOL: cel.Type.BOOL,
+    Type.INT: cel.Type.INT,
     Type.DOUBLE: cel.Type.DOUBLE,
     Type.TIMESTAMP: cel.Type.TIMESTAMP,
     Type.STRINGS: cel.Type.List(cel.Type.STRING),
@@ -88,17 +88,26 @@ class Activation:
 
 
 def _prepare(facts: Facts) -> cel.Activation | Failure:
-    values = {each.name: _engine_value(each.type, each.read(facts)) for each in attributes.ATTRIBUTES}
+    plain, converted = READERS[facts.matter]
+    values: dict[str, object] = {name: read(facts) for name, read in plain}
+    for name, read, convert in converted:
+        values[name] = convert(read(facts))
     try:
-        return LANGUAGE.environment.Activation(values)
+        return LANGUAGES[facts.matter].environment.Activation(values)
     except ENGINE_ERRORS as error:
         return Failure(_one_line(str(error)))
 
 
-def _engine_value(kind: Type, value: attributes.Value) -> object:
-    if isinstance(value, Decimal):
-        return float(value)
-    return list(value) if kind is Type.STRINGS and isinstance(value, tuple) else value
+# The engine's own form of values that are not taken as they are.
+CONVERTERS: Final[Mapping[Type, Callable[[Any], Any]]] = {Type.DOUBLE: float, Type.STRINGS: list}
+# How each variable is read, those that need no conversion apart: a decision prepares all of them.
+READERS: Final = {
+    matter: (
+        tuple((each.name, each.read) for each in table.attributes if each.type not in CONVERTERS),
+        tuple((each.name, each.read, CONVERTERS[each.type]) for each in table.attributes if each.type in CONVERTERS),
+    )
+    for matter, table in attributes.TABLES.items()
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,13 +178,16 @@ class Language:
         return Fault("UnknownAttribute", f"{where}unknown name `{name}`{nearest(name, sorted(known))}")
 
 
-LANGUAGE: Final = Language({each.name: ENGINE_TYPES[each.type] for each in attributes.ATTRIBUTES})
+LANGUAGES: Final = {
+    matter: Language({each.name: ENGINE_TYPES[each.type] for each in table.attributes})
+    for matter, table in attributes.TABLES.items()
+}
 
 
 @lru_cache(maxsize=EXPRESSIONS_CACHED_MAX)
-def compiled(text: str) -> Expression | Fault:
+def compiled(text: str, matter: Matter = Matter.CANDIDATE) -> Expression | Fault:
     """Compile a condition, or say what is wrong with it, with line, column and the nearest known name."""
-    program = LANGUAGE.compile(text)
+    program = LANGUAGES[matter].compile(text)
     if isinstance(program, Fault):
         return program
     gives = program.engine.return_type()

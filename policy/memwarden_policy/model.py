@@ -7,6 +7,8 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any, Self
 
+from memwarden_policy.demands import Confirmation, Demand
+
 API_VERSION = "memwarden.dev/v1alpha1"
 ACCOUNTS_GROUP = "system:serviceaccounts"
 
@@ -42,6 +44,31 @@ class Action(Ordered):
     REQUIRE_CONFIRMATION = "RequireConfirmation"
     QUARANTINE = "Quarantine"
     REJECT = "Reject"
+
+
+class Recall(Ordered):
+    """What a reader is shown of a memory: it, it with a flag, or nothing."""
+
+    ALLOW = "Allow"
+    FLAG = "Flag"
+    HIDE = "Hide"
+
+
+class Change(Ordered):
+    """What is done with an update or a deletion of a memory."""
+
+    ALLOW = "Allow"
+    REQUIRE_CONFIRMATION = "RequireConfirmation"
+    REJECT = "Reject"
+
+
+class Point(StrEnum):
+    """Where rules speak, by the name of their list in a policy."""
+
+    ADMISSION = "admission"
+    RECALL = "recall"
+    UPDATE = "update"
+    DELETE = "delete"
 
 
 class Access(Ordered):
@@ -114,6 +141,7 @@ class Kind(StrEnum):
     MEMORY_POLICY = "MemoryPolicy"
     CLUSTER_MEMORY_POLICY = "ClusterMemoryPolicy"
     MEMORY_ACCESS_GRANT = "MemoryAccessGrant"
+    MEMORY_DOMAIN = "MemoryDomain"
 
 
 ResourceKey = tuple[str, str, str]
@@ -205,18 +233,69 @@ class Candidate:
     owner: str | None = None  # None: shared in its domain.
     about: str | None = None  # None: about nobody in particular.
     observed_at: datetime | None = None  # None: at the moment of the proposal.
+    subject: str = ""  # Whom or what it speaks of, such as a customer's number.
+    value: str = ""  # A structured value as canonical JSON; see `values`.
+    reason: str = ""  # Why it should be remembered.
+    valid_until: datetime | None = None  # The first moment it no longer holds; None: it has no term.
+
+
+class Status(StrEnum):
+    """Where a memory stands in its life."""
+
+    CONFIRMED = "confirmed"
+    NEEDS_VERIFICATION = "needs_verification"
+    DEACTIVATED = "deactivated"
+    SUPERSEDED = "superseded"
+    EXPIRED = "expired"
+    REVOKED = "revoked"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """A memory that exists, with its standing."""
+
+    id: str
+    statement: Candidate
+    created_at: datetime
+    status: Status = Status.CONFIRMED
+    last_confirmed_at: datetime | None = None  # None: not since its creation.
+    version: int = 1
+    confirmed: bool = False  # True: a person confirmed it.
+    proposer: Caller | None = None  # None: not known, or of no interest.
+
+
+class RecordAnswer(StrEnum):
+    """What the system of record said of a candidate."""
+
+    NOT_ASKED = "NotAsked"
+    AGREES = "Agrees"
+    DIFFERS = "Differs"
+    SILENT = "Silent"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What the service found out about a candidate before it is decided."""
+
+    supersedes: Memory | None = None  # None: it takes the place of no memory in force.
+    record: RecordAnswer = RecordAnswer.NOT_ASKED
+    record_note: str = ""
+    was_rejected: bool = False  # True: a person rejected the same claim before.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleOutcome:
-    """What one rule said of a candidate."""
+    """What one rule said."""
 
     policy: str  # "MemoryPolicy/name", "ClusterMemoryPolicy/name" or "builtin".
     rule: str
-    action: Action
+    action: Ordered  # An Action, a Recall or a Change, by what was asked.
     counted: bool = True  # False: an Audit rule; recorded, without effect.
     failed: bool = False  # True: its condition could not be evaluated.
     note: str = ""
+    message: str = ""  # What the author advises whoever is refused.
+    demand: Demand | None = None  # None: nothing beyond what every confirmation needs.
+    reference: bool = False  # True: a reference is kept, not the content.
 
     @property
     def address(self) -> str:
@@ -225,10 +304,10 @@ class RuleOutcome:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
-    """What the ruleset says of one candidate, and the rules that said so (those behind the action come first)."""
+class Answer:
+    """What a ruleset says, and the rules that said so (those behind the action come first)."""
 
-    action: Action
+    action: Ordered
     rules: tuple[RuleOutcome, ...]
     reason: str
 
@@ -236,3 +315,28 @@ class Decision:
     def behind(self) -> tuple[str, ...]:
         """The addresses of the rules whose action this is."""
         return tuple(rule.address for rule in self.rules if rule.counted and rule.action is self.action)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision(Answer):
+    """What the ruleset says of one candidate."""
+
+    action: Action
+    confirmation: Confirmation | None = None  # None: it does not wait.
+    reference: bool = False  # True: keep a reference instead of the content; see `decide.kept`.
+    detected: tuple[str, ...] = ()  # Categories found by looking at the candidate, sorted.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown(Answer):
+    """What the ruleset says of one memory to one reader."""
+
+    action: Recall
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changed(Answer):
+    """What the ruleset says of an update or deletion of one memory."""
+
+    action: Change
+    confirmation: Confirmation | None = None  # None: it does not wait.

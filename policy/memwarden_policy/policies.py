@@ -2,15 +2,15 @@
 
 from typing import Final
 
-from memwarden_policy import bounds, expressions, globs, structured
-from memwarden_policy.expressions import Fault
-from memwarden_policy.model import Action, Kind, MemoryType, Mode, Resource, RuleOutcome
-from memwarden_policy.rules import Condition, Policy, Rule, Selector
-from memwarden_policy.shapes import DOTTED_NAME, LABEL, Findings, Node, duplicates
+from memwarden_policy import bounds, globs, ruling, sourcing
+from memwarden_policy.model import Kind, MemoryType, Mode, Resource
+from memwarden_policy.rules import Policy, Selector
+from memwarden_policy.shapes import DOTTED_NAME, LABEL, Findings, Node
 
-FIELDS: Final = ("priority", "mode", "active", "selector", "admission")
+# A policy without any of these says nothing.
+SAYING: Final = ("admission", "recall", "update", "delete", "provenance", "feedback", "sourceOfTruth")
+FIELDS: Final = ("priority", "mode", "active", "selector", *SAYING)
 SELECTOR_FIELDS: Final = ("domains", "memoryTypes", "categories", "roles")
-RULE_FIELDS: Final = ("name", "when", "where", "action")
 
 
 def read(resource: Resource, findings: Findings) -> Policy | None:
@@ -26,11 +26,15 @@ def read(resource: Resource, findings: Findings) -> Policy | None:
         priority=spec.whole("priority", bounds.PRIORITY_MIN, bounds.PRIORITY_MAX),
         is_audit=is_audit,
         selector=_selector(spec.node("selector")),
-        rules=_rules(spec, address, is_counted=not is_audit),
+        rules=ruling.read(spec, address, is_counted=not is_audit),
+        provenance=sourcing.provenance(spec.node("provenance")),
+        feedback=sourcing.feedback(spec.node("feedback")),
+        truth=sourcing.truth(spec.node("sourceOfTruth")),
     )
     is_active = spec.flag("active", default=True)
-    if is_active and not spec.values.get("admission"):
-        spec.problem("admission", "SaysNothing", "add a rule to `admission`, or set `active` to false")
+    if is_active and not any(spec.values.get(name) for name in SAYING):
+        message = f"add a rule to `admission`, or one of {', '.join(SAYING[1:])}, or set `active` to false"
+        spec.problem("admission", "SaysNothing", message)
     return policy if is_active else None
 
 
@@ -55,48 +59,3 @@ def _selector(node: Node) -> Selector:
         categories=tuple(globs.compiled(each) for each in categories),
         roles=frozenset(node.texts("roles", bounds.SELECTOR_ROLES_MAX, bounds.ROLE_NAME_MAX)),
     )
-
-
-def _rules(spec: Node, policy: str, *, is_counted: bool) -> tuple[Rule, ...]:
-    nodes = spec.nodes("admission", bounds.RULES_PER_POLICY_MAX)
-    rules = [_rule(node, policy, is_counted=is_counted) for node in nodes]
-    for index in duplicates(rules, lambda rule: rule.name):
-        if rules[index].name:
-            nodes[index].problem("name", "Duplicate", f"a rule named `{rules[index].name}` stands before this one")
-    return tuple(rules)
-
-
-def _rule(node: Node, policy: str, *, is_counted: bool) -> Rule:
-    node.knows(*RULE_FIELDS)
-    node.require("name")
-    node.require("action")
-    name = node.matching("name", LABEL, bounds.RULE_NAME_MAX) or ""
-    action = node.word("action", Action) or Action.REJECT
-    outcome = RuleOutcome(policy=policy, rule=name, action=action, counted=is_counted)
-    return Rule(name=name, action=action, condition=_condition(node), outcome=outcome)
-
-
-def _condition(node: Node) -> Condition:
-    if node.has("when") and node.has("where"):
-        node.problem("", "Conflict", "write `when` or `where`, not both")
-        return None
-    if node.has("where"):
-        return _where(node)
-    # An expression may be longer than its bound allows: the compiler says so in its own words.
-    text = node.text("when", 2**31)
-    if text is None:
-        return None
-    expression = expressions.compiled(text)
-    if not isinstance(expression, Fault):
-        return expression
-    node.problem("when", expression.reason, expression.message)
-    return None
-
-
-def _where(node: Node) -> Condition:
-    where = structured.compiled(node.values["where"], node.at("where"))
-    if isinstance(where, structured.Where):
-        return where
-    for problem in where:
-        node.findings.add(problem.path, problem.reason, problem.message)
-    return None

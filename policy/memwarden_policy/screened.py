@@ -22,7 +22,7 @@ def at_least(decision: Decision, outcome: RuleOutcome) -> Decision:
     reason = decision.reason
     if outcome.action > decision.action:
         reason = f"{action} by {outcome.address}: {outcome.note}"
-    return replace(decision, action=action, rules=rules[: bounds.OUTCOMES_PER_DECISION_MAX], reason=reason)
+    return replace(decision, action=Action(action), rules=rules[: bounds.OUTCOMES_PER_DECISION_MAX], reason=reason)
 
 
 def withheld(redactions: Sequence[Redaction]) -> RuleOutcome | None:

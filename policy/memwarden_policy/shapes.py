@@ -3,7 +3,8 @@
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from enum import StrEnum
 from itertools import islice
 from typing import Any, TypeVar
@@ -137,6 +138,30 @@ class Node:
             return value
         return 0
 
+    def number(self, name: str, least: int, most: int) -> Decimal | None:
+        """Return a number by its shortest decimal form; None where it is missing or does not fit."""
+        value = self.values.get(name)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            self.problem(name, "InvalidType", f"expected a number, found {described(value)}")
+        elif not least <= value <= most:
+            self.problem(name, "OutOfRange", f"expected {least} to {most}, found {value}")
+        else:
+            return Decimal(str(value))
+        return None
+
+    def duration(self, name: str) -> timedelta | None:
+        """Return a time such as 30d; None where it is missing or does not fit."""
+        text = self.text(name, bounds.DURATION_LENGTH_MAX)
+        if text is None:
+            return None
+        found = duration(text)
+        if found is None:
+            days = bounds.DURATION_DAYS_MAX
+            self.problem(name, "InvalidDuration", f"expected a time such as 30d, 12h or 45m, of at most {days} days")
+        return found
+
     def moment(self, name: str) -> datetime | None:
         """Return an RFC 3339 time; None where it is missing or does not fit."""
         value = self.values.get(name)
@@ -184,6 +209,29 @@ class Pattern:
 _EDGES = "small letters, digits and dashes{}, beginning and ending with a letter or digit"
 LABEL = Pattern(re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"), _EDGES.format(""))
 DOTTED_NAME = Pattern(re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?"), _EDGES.format(" and dots"))
+
+
+DURATION = re.compile(r"([1-9][0-9]{0,8})([wdhms])")
+UNITS = {"w": "weeks", "d": "days", "h": "hours", "m": "minutes", "s": "seconds"}
+
+
+def duration(text: str) -> timedelta | None:
+    """Read a time such as 30d; None for anything else."""
+    found = DURATION.fullmatch(text)
+    if found is None:
+        return None
+    try:
+        read = timedelta(**{UNITS[found.group(2)]: int(found.group(1))})
+    except OverflowError:
+        return None
+    return read if read <= timedelta(days=bounds.DURATION_DAYS_MAX) else None
+
+
+def shown(span: timedelta) -> str:
+    """Return a time in its largest whole unit, such as 30d."""
+    seconds = int(span.total_seconds())
+    sizes = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
+    return next(f"{seconds // size}{unit}" for unit, size in sizes.items() if seconds % size == 0)
 
 
 def moment(value: Any) -> datetime | None:

@@ -55,12 +55,24 @@ def _endpoint(spec: Node) -> None:
     endpoint.knows("url", "caBundle")
     if spec.has("endpoint"):
         endpoint.require("url")
-    url = endpoint.text("url", bounds.ENDPOINT_URL_MAX)
+    read_url(endpoint)
+    read_bundle(endpoint)
+
+
+def read_url(node: Node) -> str | None:
+    """Read the `url` of a server that is trusted with what is remembered."""
+    url = node.text("url", bounds.ENDPOINT_URL_MAX)
     if url is not None and not url.startswith(("https://", "http://127.0.0.1", "http://localhost", "http://[::1]")):
-        endpoint.problem("url", "InvalidURL", "must be https; http is taken for 127.0.0.1, ::1 and localhost alone")
-    bundle = endpoint.text("caBundle", bounds.CA_BUNDLE_MAX)
+        node.problem("url", "InvalidURL", "must be https; http is taken for 127.0.0.1, ::1 and localhost alone")
+    return url
+
+
+def read_bundle(node: Node) -> str | None:
+    """Read the `caBundle` that vouches for a server."""
+    bundle = node.text("caBundle", bounds.CA_BUNDLE_MAX)
     if bundle is not None and not bundle.startswith("-----BEGIN CERTIFICATE-----"):
-        endpoint.problem("caBundle", "InvalidPEM", "must be PEM text that begins with -----BEGIN CERTIFICATE-----")
+        node.problem("caBundle", "InvalidPEM", "must be PEM text that begins with -----BEGIN CERTIFICATE-----")
+    return bundle
 
 
 def _allowed_namespaces(allowed: Node) -> None:

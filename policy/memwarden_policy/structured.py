@@ -9,11 +9,11 @@ from decimal import Decimal
 from typing import Any, Final
 
 from memwarden_policy import attributes, bounds
-from memwarden_policy.attributes import Attribute, Facts, Type
+from memwarden_policy.attributes import Attribute, Facts, Matter, Table, Type
 from memwarden_policy.expressions import Failure
 from memwarden_policy.model import Problem
 from memwarden_policy.nearest import nearest
-from memwarden_policy.shapes import described
+from memwarden_policy.shapes import UNITS, described, shown
 
 COMPARISONS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     "gte": operator.ge,
@@ -28,18 +28,13 @@ _ORDER = ("gte", "gt", "lte", "lt")
 OPERATORS_OF: Final[Mapping[Type, tuple[str, ...]]] = {
     Type.STRING: ("eq", "ne", "in"),
     Type.BOOL: ("eq", "ne"),
+    Type.INT: (*_ORDER, "eq", "ne"),
     Type.DOUBLE: (*_ORDER, "eq", "ne", "in"),
     Type.TIMESTAMP: _ORDER,
     Type.STRINGS: (),
 }
-UNITS: Final[Mapping[str, str]] = {
-    "w": "weeks",
-    "d": "days",
-    "h": "hours",
-    "m": "minutes",
-    "s": "seconds",
-}
 _UNIT_NAMES: Final = {name: unit for short, unit in UNITS.items() for name in (short, unit, unit.removesuffix("s"))}
+INT_MAX = 2**31 - 1
 _RELATIVE = re.compile(r"\s*now\(\)\s*(?:([+-])\s*(\d{1,6})\s*([a-z]+)\s*)?")
 # A century: nothing that is remembered is older.
 OFFSET_MAX = timedelta(days=366 * 100)
@@ -66,7 +61,30 @@ class Comparison:
 
     def holds(self, facts: Facts) -> bool:
         operand = self.operand.at(facts.now) if isinstance(self.operand, Moment) else self.operand
-        return COMPARISONS[self.operator](self.attribute.read(facts), operand)
+        return self.compare(self.attribute.read(facts), operand)
+
+    def compare(self, value: Any, operand: Any) -> bool:
+        """Compare a value of the attribute with an operand."""
+        return COMPARISONS[self.operator](value, operand)
+
+    @property
+    def shown(self) -> str:
+        """The comparison as a reader of policies writes it."""
+        return f"{self.attribute.short_name} {self.operator} {_operand_shown(self.operand)}"
+
+
+def _operand_shown(operand: Any) -> str:
+    match operand:
+        case Moment(fixed=None, offset=offset):
+            sign = "-" if offset < timedelta() else "+"
+            return f"now() {sign} {shown(abs(offset))}" if offset else "now()"
+        case Moment(fixed=datetime() as fixed):
+            return fixed.isoformat().replace("+00:00", "Z")
+        case bool():
+            return str(operand).lower()
+        case frozenset():
+            return f"[{', '.join(sorted(str(each) for each in operand))}]"
+    return str(operand) if operand != "" else '""'
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +92,11 @@ class Where:
     """Comparisons that must all hold."""
 
     comparisons: tuple[Comparison, ...]
+
+    @property
+    def shown(self) -> str:
+        """The comparisons in one line."""
+        return " and ".join(each.shown for each in self.comparisons)
 
     def holds(self, facts: Facts) -> bool | Failure:
         """Evaluate. What cannot be compared is a failure, never an exception."""
@@ -85,23 +108,25 @@ class Where:
             return Failure("a moment without a zone cannot be compared")
 
 
-def compiled(document: Any, path: str) -> Where | tuple[Problem, ...]:
+def compiled(document: Any, path: str, matter: Matter = Matter.CANDIDATE) -> Where | tuple[Problem, ...]:
     """Compile the structured form found at `path`, or return every problem in it."""
     if not isinstance(document, Mapping) or not document:
         return (Problem(path=path, reason="InvalidType", message="`where` maps attributes to comparisons"),)
     if len(document) > bounds.WHERE_ATTRIBUTES_MAX:
         message = f"at most {bounds.WHERE_ATTRIBUTES_MAX} attributes, found {len(document)}"
         return (Problem(path=path, reason="TooMany", message=message),)
-    found = [each for name, tests in document.items() for each in _attribute(str(name)[:100], tests, f"{path}.{name}")]
+    table = attributes.TABLES[matter]
+    found = [
+        each for name, tests in document.items() for each in _attribute(table, str(name)[:100], tests, f"{path}.{name}")
+    ]
     problems = tuple(each for each in found if isinstance(each, Problem))
     return problems or Where(tuple(each for each in found if isinstance(each, Comparison)))
 
 
-def _attribute(name: str, tests: Any, path: str) -> Iterator[Comparison | Problem]:
-    attribute = attributes.BY_SHORT_NAME.get(name)
+def _attribute(table: Table, name: str, tests: Any, path: str) -> Iterator[Comparison | Problem]:
+    attribute = table.by_short_name.get(name)
     if attribute is None:
-        known = attributes.BY_SHORT_NAME
-        hint = nearest(name.removeprefix(attributes.CANDIDATE_PREFIX), known)
+        hint = nearest(name.rpartition(".")[2], table.by_short_name)
         yield Problem(path=path, reason="UnknownAttribute", message=f"unknown attribute `{name}`{hint}")
         return
     if not isinstance(tests, Mapping) or not tests:
@@ -113,7 +138,7 @@ def _attribute(name: str, tests: Any, path: str) -> Iterator[Comparison | Proble
 
 
 def _example(attribute: Attribute) -> str:
-    values = {Type.BOOL: "eq: true", Type.DOUBLE: "gte: 0.8", Type.TIMESTAMP: 'lt: "now() - 30d"'}
+    values = {Type.BOOL: "eq: true", Type.INT: "gt: 1", Type.DOUBLE: "gte: 0.8", Type.TIMESTAMP: 'lt: "now() - 30d"'}
     return values.get(attribute.type, "eq: text")
 
 
@@ -158,6 +183,8 @@ def _operand(attribute: Attribute, value: Any) -> Any:
             return _text(attribute, value)
         case Type.DOUBLE, int() | float() if not isinstance(value, bool):
             return Decimal(str(value)) if 0 <= value <= 1 else Refused("expected a number from 0 to 1")
+        case Type.INT, int() if not isinstance(value, bool):
+            return value if 0 <= value <= INT_MAX else Refused("expected a whole number from 0")
         case Type.TIMESTAMP, str():
             return moment(value)
     return Refused(f"expected a {attribute.type}, found {described(value)}")

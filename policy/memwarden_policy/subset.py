@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from memwarden_policy import bounds
+from memwarden_policy.attributes import Matter
 from memwarden_policy.syntax import Tree
 
 OPERATORS: Final = {
@@ -63,11 +64,15 @@ KIB = 1_024
 TEXT_COST = 16
 SEARCH_COST = 256
 PATTERN_COST = 1_024
+_SIZES_OF_A_MATTER: Final = {
+    "content": bounds.CONTENT_LENGTH_MAX // KIB,
+    "source_uri": bounds.SOURCE_URI_LENGTH_MAX // KIB,
+    "value": bounds.VALUE_LENGTH_MAX // KIB,
+    "tags": bounds.TAGS_MAX,
+}
 SIZES: Final[Mapping[str, int]] = {
-    "candidate.content": bounds.CONTENT_LENGTH_MAX // KIB,
-    "candidate.source_uri": bounds.SOURCE_URI_LENGTH_MAX // KIB,
-    "candidate.tags": bounds.TAGS_MAX,
     "actor.roles": bounds.ROLES_EXPECTED,
+    **{f"{matter}.{name}": size for matter in Matter for name, size in _SIZES_OF_A_MATTER.items()},
 }
 
 _TEXTS_AND_COMMENTS = re.compile(

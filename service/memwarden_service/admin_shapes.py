@@ -41,9 +41,9 @@ class Store(Strict):
 
 
 class OfferedObject(Strict):
-    """One policy or grant as it is in the cluster."""
+    """One policy, grant or domain as it is in the cluster."""
 
-    kind: Literal["MemoryPolicy", "ClusterMemoryPolicy", "MemoryAccessGrant"]
+    kind: Literal["MemoryPolicy", "ClusterMemoryPolicy", "MemoryAccessGrant", "MemoryDomain"]
     namespace: NamespaceName | Literal[""]
     name: Name
     uid: Annotated[str, StringConstraints(min_length=1, max_length=UID_LENGTH_MAX)]

@@ -73,6 +73,12 @@ async def _whole(request: Request, limit: int) -> bytes:
     return bytes(body)
 
 
+async def optional(request: Request, shape: type[Shape]) -> Shape:
+    """Return the body as the shape, or the shape without anything where there is no body."""
+    is_empty = request.headers.get("content-length", "0") == "0" and "transfer-encoding" not in request.headers
+    return shape() if is_empty else parse(await read(request), shape)
+
+
 def parse(
     body: bytes,
     shape: type[Shape],

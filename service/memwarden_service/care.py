@@ -1,9 +1,12 @@
 """What is done with the words of a proposal before anybody decides: secrets cut out, worries written down."""
 
-from typing import cast
+from typing import TypeVar, cast
+
+from pydantic import BaseModel
 
 from memwarden_policy.model import SourceKind
 from memwarden_policy.redaction import Redaction, Registry, sanitize_server_write, sanitize_value
+from memwarden_policy.screened import withheld
 from memwarden_policy.screening import Context, Screened, SignalKind, screen
 from memwarden_service import bodies
 from memwarden_service.problems import Fault, Kind, ProblemError
@@ -13,7 +16,9 @@ from memwarden_service.shapes import Proposal
 # nothing but a keyed hash is ever kept.
 WHOLE = frozenset({"domain", "source", "memory_type", "source_event_id"})
 CUT = tuple(name for name in Proposal.model_fields if name not in WHOLE)
+WORDS_OF_A_CHANGE = ("content", "value", "reason")
 UNREADABLE = "unreadable"
+Shape = TypeVar("Shape", bound=BaseModel)
 
 
 def kinds() -> tuple[str, ...]:
@@ -45,9 +50,26 @@ def redact(proposal: Proposal) -> tuple[Proposal, tuple[Redaction, ...]]:
     return cut, done.redactions
 
 
+def changed(wanted: Shape) -> Shape:
+    """Return a change, an edit or a word of feedback without the secrets in its own words.
+
+    Raises:
+        ProblemError: it held a private key or a cloud secret.
+    """
+    given = {name: value for name in WORDS_OF_A_CHANGE if (value := getattr(wanted, name, None))}
+    done = sanitize_value(list(given.values()))
+    if not done.applied:
+        return wanted
+    refusal = withheld(done.redactions)
+    if refusal is not None:
+        raise ProblemError(Kind.POLICY_REFUSED, refusal.note, members={"rules": [refusal.address]})
+    return wanted.model_copy(update=dict(zip(given, cast("list[object]", done.value), strict=True)))
+
+
 def screened(proposal: Proposal, principal: str | None) -> Screened:
     """Return what worries about the words of a proposal, and about how they arrive."""
-    words = (proposal.content, proposal.topic, proposal.category, *proposal.tags, proposal.source_uri or "")
+    told = (proposal.content, proposal.topic, proposal.category, proposal.subject, proposal.reason)
+    words = (*told, *proposal.tags, proposal.source_uri or "")
     context = Context(source=proposal.source, principal=principal, about=proposal.about)
     return screen("\n".join(filter(None, words)), context)
 

@@ -17,7 +17,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from memwarden_policy.model import Access
-from memwarden_service.picture import NOBODY, Picture, Subject, picture_of, settings_in
+from memwarden_service.picture import NOBODY, Picture, Subject, domain_id, picture_of, settings_in
 from memwarden_service.problems import Kind, ProblemError, hidden
 from memwarden_service.rulesets import READ_RULESET, InForce, Rows, Rulesets, Version
 from memwarden_service.spans import RowOf, Touched, take_up
@@ -48,6 +48,18 @@ AT_ONCE = """
   select done.* from place
     cross join lateral {function}(case when place.settings is not null then cast(:argument as jsonb) end) done
 """
+# What a keeper does is told by the function that it calls, not by the rights of a person.
+AS_KEEPER = text("""
+  select set_config('memwarden.workspace', :workspace, true), set_config('memwarden.principal', :owner, true),
+    set_config('memwarden.person', :owner, true), set_config('memwarden.administered', 'all', true)
+""")
+DUE = text("select d.workspace_id, d.id, d.owner from memwarden.due_candidates(:limit) d")
+REACH = text("""
+  select set_config('memwarden.readable', :domain, true), set_config('memwarden.writable', :domain, true)
+""")
+AS_COUNTER = text("""
+  select set_config('memwarden.workspace', :workspace, true), set_config('memwarden.readable', 'all', true)
+""")
 AS_OPERATOR = text("""
   select set_config('memwarden.workspace', :workspace, true), set_config('memwarden.operator', 'on', true)
 """)
@@ -225,11 +237,39 @@ def acts(function: str) -> TextClause:
     return text(AT_ONCE.format(function=function))
 
 
+async def reach(acting: Acting, domain: str) -> None:
+    """Let the open transaction bring something into force in one domain, by leave of a confirmation."""
+    one = "{" + str(domain_id(acting.workspace_id, domain)) + "}"
+    await acting.connection.execute(REACH, {"domain": one})
+
+
+@asynccontextmanager
+async def acting_as_keeper(database: Database, workspace: UUID, owner: str | None) -> AsyncIterator[AsyncConnection]:
+    """Open one transaction that sees what waits in a workspace, and of private things those of one owner."""
+    async with database.engine.begin() as connection:
+        await connection.execute(AS_KEEPER, {"workspace": str(workspace), "owner": owner or NOBODY})
+        yield connection
+
+
+async def due(database: Database, limit: int) -> list[Row[Any]]:
+    """Return where candidates are that nobody answered in time: workspace, id and owner, of any workspace."""
+    async with database.at_once.connect() as connection:
+        return list(await connection.execute(DUE, {"limit": limit}))
+
+
 @asynccontextmanager
 async def acting_as_operator(database: Database, workspace: UUID | None) -> AsyncIterator[AsyncConnection]:
     """Open one transaction in which the rules of a workspace may be written; None: before there is one."""
     async with database.engine.begin() as connection:
         await connection.execute(AS_OPERATOR, {"workspace": str(workspace or NOBODY)})
+        yield connection
+
+
+@asynccontextmanager
+async def counting_as_operator(database: Database, workspace: UUID) -> AsyncIterator[AsyncConnection]:
+    """Open one transaction that reads the shared memories of a workspace, to count them for its operator."""
+    async with database.engine.begin() as connection:
+        await connection.execute(AS_COUNTER, {"workspace": str(workspace)})
         yield connection
 
 

@@ -15,8 +15,8 @@ from memwarden_service import metrics
 from memwarden_service.problems import MEDIA_TYPE, Kind, ProblemError, document, headers
 
 REQUEST_SECONDS_MAX = 15.0
-ADMIN_SECONDS_MAX = 60.0  # A ruleset of ten thousand rules is compiled within it.
-ADMIN_PREFIX = "/admin/"
+SLOW_SECONDS_MAX = 60.0  # A ruleset of ten thousand rules is compiled within it, and a plan of 100,000 memories made.
+SLOW_PREFIXES = ("/admin/", "/v1/policies/plan")
 SECURITY_HEADERS = (
     (b"cache-control", b"no-store"),
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
@@ -63,7 +63,7 @@ class Edge:
             _note(scope, answer)
 
     async def _within_time(self, scope: Scope, receive: Receive, send: Send, answer: Answer) -> None:
-        seconds = ADMIN_SECONDS_MAX if scope["path"].startswith(ADMIN_PREFIX) else REQUEST_SECONDS_MAX
+        seconds = SLOW_SECONDS_MAX if scope["path"].startswith(SLOW_PREFIXES) else REQUEST_SECONDS_MAX
         try:
             async with asyncio.timeout(seconds):
                 await self._app(scope, receive, send)

@@ -2,14 +2,17 @@
 
 import json
 from typing import Any
+from uuid import UUID
 
 from sqlalchemy import Row, text
 
 from memwarden_service.database import Acting
+from memwarden_service.problems import Kind, ProblemError
 from memwarden_service.shapes import Entry, Verification
 
 APPEND = text("select memwarden.journal_append(cast(:entry as jsonb))")
 LOCK = text("select memwarden.journal_lock()")
+STILL = text("select from memwarden.ruleset r where r.workspace_id = :workspace and r.revision = :revision")
 ENTRIES = text("""
   select j.seq, j.entry, j.hash from memwarden.journal j
   where j.workspace_id = :workspace and (cast(:before as bigint) is null or j.seq < cast(:before as bigint))
@@ -19,7 +22,7 @@ VERIFY = text("select entries, first_bad_seq, head_matches from memwarden.journa
 PRIVATE = "private"
 
 
-def line(acting: Acting, action: str, about: str | None, detail: dict[str, Any]) -> str:
+def line(acting: Acting, action: str, about: str | None, detail: dict[str, Any], decision: UUID | None = None) -> str:
     """Return an entry as the append function takes it; `about` is the id of what it concerns, None: of nothing."""
     return json.dumps(
         {
@@ -27,21 +30,31 @@ def line(acting: Acting, action: str, about: str | None, detail: dict[str, Any])
             "actor": acting.caller.actor,
             "principal": acting.caller.principal,
             "object": about,
-            "decision": None,
+            "decision": str(decision) if decision else None,
             "revision": acting.in_force.revision,
             "detail": detail,
         }
     )
 
 
-async def append(acting: Acting, action: str, about: str | None, detail: dict[str, Any]) -> None:
+async def append(
+    acting: Acting, action: str, about: str | None, detail: dict[str, Any], decision: UUID | None = None
+) -> None:
     """Append an entry in the open transaction: it is there if, and only if, the change is."""
-    await acting.connection.execute(APPEND, {"entry": line(acting, action, about, detail)})
+    await acting.connection.execute(APPEND, {"entry": line(acting, action, about, detail, decision)})
 
 
 async def lock(acting: Acting) -> None:
     """Wait until no other write of this workspace is under way."""
     await acting.connection.execute(LOCK)
+
+
+async def hold(acting: Acting) -> None:
+    """Do the same, and make sure that the rules are still those that were read; raises ProblemError where not."""
+    await lock(acting)
+    values = {"workspace": acting.workspace_id, "revision": acting.in_force.revision}
+    if (await acting.connection.execute(STILL, values)).one_or_none() is None:
+        raise ProblemError(Kind.UNAVAILABLE, "the rules of this workspace changed just now")
 
 
 async def entries(acting: Acting, before: str | None, limit: int) -> list[Row[Any]]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from prometheus_client import Counter, Gauge, Histogram
 
-from memwarden_policy.model import Action
+from memwarden_policy.model import Action, RecordAnswer
 from memwarden_policy.redaction import Redaction
 from memwarden_policy.screening import Screened
 from memwarden_service import care
@@ -21,6 +21,8 @@ REPEATS = Counter("memwarden_repeated_proposals_total", "Proposals that were the
 REDACTIONS = Counter("memwarden_redactions_total", "Secrets cut out of recorded proposals", ["kind"])
 SIGNALS = Counter("memwarden_screening_signals_total", "Worries about recorded proposals", ["signal"])
 REVIEWS = Counter("memwarden_reviews_total", "Candidates reviewed by a person", ["outcome"])
+RECORD_ANSWERS = Counter("memwarden_record_answers_total", "What systems of record answered", ["answer"])
+EXPIRED = Counter("memwarden_expired_candidates_total", "Candidates that nobody answered in time")
 REFUSED_CREDENTIALS = Counter("memwarden_refused_credentials_total", "Credentials refused", ["credential"])
 UNREVIEWED_TOKENS = Counter(
     "memwarden_unreviewed_tokens_total", "Short-lived tokens taken while the API server did not answer"
@@ -39,8 +41,10 @@ def start(routes: Iterable[str]) -> None:
             REQUESTS.labels(route, status)
     for action in Action:
         DECISIONS.labels(action.value)
-    for outcome in ("confirmed", "rejected"):
+    for outcome in ("approved", "confirmed", "rejected"):
         REVIEWS.labels(outcome)
+    for answer in RecordAnswer:
+        RECORD_ANSWERS.labels(answer.value)
     for outcome in ("changed", "unchanged", "stale"):
         RULESET_PUTS.labels(outcome)
     for credential in CREDENTIALS:

@@ -35,11 +35,11 @@ PROBLEM = {
 _TAKEN: dict[str, type[BaseModel]] = {}
 
 
-def takes(shape: type[BaseModel]) -> dict[str, Any]:
+def takes(shape: type[BaseModel], *, required: bool = True) -> dict[str, Any]:
     """Return what tells the document of a body that we read ourselves."""
     _TAKEN[shape.__name__] = shape
     schema = {"$ref": REF.format(model=shape.__name__)}
-    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+    return {"requestBody": {"required": required, "content": {"application/json": {"schema": schema}}}}
 
 
 def document(app: FastAPI) -> dict[str, Any]:

@@ -49,7 +49,8 @@ def settings_in(picture: Picture, domain: str) -> dict[str, str]:
     """Return the settings of a transaction that touches one domain."""
     one = "{" + str(domain_id(picture.workspace_id, domain)) + "}"
     access = picture.rights.access(domain)
-    return settings_for(picture.caller, {each: one if access >= each else NOBODY for each in LEVELS})
+    spans = {each: one if access >= each else NOBODY for each in LEVELS}
+    return settings_for(picture.caller, {**spans, Access.ADMIN: one if may_review(picture, domain) else NOBODY})
 
 
 def settings_for(caller: Caller, spans: dict[Access, str]) -> dict[str, str]:
@@ -62,6 +63,28 @@ def settings_for(caller: Caller, spans: dict[Access, str]) -> dict[str, str]:
         "writable": spans[Access.WRITE],
         "administered": spans[Access.ADMIN] if person else NOBODY,
     }
+
+
+def reviewing_roles(picture: Picture) -> list[str] | None:
+    """Return the roles by which the caller may be asked to confirm; None: nobody asks an agent."""
+    return sorted(picture.rights.roles) if picture.caller.is_person else None
+
+
+def may_review(picture: Picture, domain: str) -> bool:
+    """Say whether the caller is a person who sees what waits in a domain: its Admin, or who owns it."""
+    if not picture.caller.is_person:
+        return False
+    known = picture.in_force.ruleset.domain_of(domain)
+    is_owner = known is not None and known.owner is not None and known.owner == picture.caller.principal
+    return is_owner or picture.rights.access(domain) >= Access.ADMIN
+
+
+def owned_prefixes(picture: Picture) -> tuple[str, ...]:
+    """Return what the domains that the caller owns begin with; none for an agent."""
+    if not picture.caller.is_person:
+        return ()
+    owned = [each for each in picture.in_force.ruleset.domains if each.owner == picture.caller.principal]
+    return tuple(sorted({each.glob.literal_prefix for each in owned}))
 
 
 def domain_id(workspace: UUID, name: str) -> UUID:

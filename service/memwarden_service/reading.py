@@ -1,38 +1,79 @@
-"""Reading memories and candidates: what row-level security lets through, a page at a time."""
+"""Reading memories and candidates: what row-level security and the rules on reading let through, a page at a time."""
 
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Row, TextClause, text
 
+from memwarden_policy import recall
+from memwarden_policy.model import Recall, Shown
+from memwarden_service import rows
 from memwarden_service.database import Acting
 from memwarden_service.journal import append
 from memwarden_service.problems import hidden
 from memwarden_service.shapes import MemoryFilter
 
+LOOKED_AT_MAX = 5_000  # For one page, where rules hide much: then the page ends early, and the next goes on.
+REFILL_ROWS = 500
 SHARED_COLUMNS = """
   t.id, d.name as domain, t.topic, t.memory_type, t.category, t.content, t.source, t.source_uri, t.confidence,
-  t.is_sensitive, t.tags, t.owner is not null as private, t.about, t.observed_at, t.proposed_by, t.proposed_for,
-  t.proposed_at, t.decision_id as decision, t.version
+  t.is_sensitive, t.tags, t.owner, t.owner is not null as private, t.about, t.observed_at, t.proposed_by,
+  t.proposed_for, t.proposed_by_person, t.proposed_at, t.decision_id as decision, t.version, t.subject, t.value,
+  t.reason, t.valid_until
 """
-FROM_MEMORY = f"""
-  select {SHARED_COLUMNS}, t.confirmed_by, t.in_force_from from memwarden.memory t
+JOIN = """
   join memwarden.domain d on d.workspace_id = t.workspace_id and d.id = t.domain_id where t.workspace_id = :workspace
-"""  # noqa: S608 - two constants
-FROM_CANDIDATE = f"""
-  select {SHARED_COLUMNS}, t.state, t.proposed_by_person, t.proposed_by_maker from memwarden.candidate t
-  join memwarden.domain d on d.workspace_id = t.workspace_id and d.id = t.domain_id where t.workspace_id = :workspace
-"""  # noqa: S608 - two constants
+"""
+STANDING = "t.confirmed_by, t.in_force_from, t.status, t.last_confirmed_at, t.since, t.changed_by, t.change_reason"
+# The one predicate that every reader of memories uses.
+IN_FORCE = f"""
+  select {SHARED_COLUMNS}, {STANDING} from memwarden.memory t {JOIN} and memwarden.is_in_force(t)
+"""  # noqa: S608 - constants
+# Every version, the one that is or was last in force among them: the past is served as what it is.
+HISTORY = f"""
+  select * from (
+    select {SHARED_COLUMNS}, {STANDING}, case when memwarden.is_in_force(t) then null else 'expired' end as ended_as,
+      case when memwarden.is_in_force(t) then null else t.valid_until end as ended_at, null as ended_by,
+      null as ended_reason, cast(null as uuid) as successor from memwarden.memory t {JOIN} and t.id = :id
+    union all select {SHARED_COLUMNS}, {STANDING}, t.ended_as, t.ended_at, t.ended_by, t.ended_reason, t.successor
+      from memwarden.memory_version t {JOIN} and t.id = :id
+  ) v where v.version < :before order by v.version desc limit :limit
+"""  # noqa: S608 - constants
+WAITING = f"""
+  select {SHARED_COLUMNS}, t.state, t.confirmation, t.expires_at, t.change, t.target, t.target_version,
+    t.proposed_by_maker
+  from memwarden.candidate t {JOIN} and t.expires_at > now()
+"""  # noqa: S608 - constants
 ONE = " and t.id = :id"
-MANY = """
+KIND = """
   and (cast(:domain as text) is null or d.name = :domain)
   and (cast(:memory_type as text) is null or t.memory_type = :memory_type)
   and (cast(:category as text) is null or t.category = :category)
-  and (cast(:before as uuid) is null or t.id < cast(:before as uuid))
-  order by t.id desc limit :limit
 """
-MEMORY, MEMORIES = text(FROM_MEMORY + ONE), text(FROM_MEMORY + MANY)
-CANDIDATE, CANDIDATES = text(FROM_CANDIDATE + ONE), text(FROM_CANDIDATE + MANY)
+FROM_WHOM = """
+  and (cast(:source as text) is null or t.source = :source)
+  and (cast(:state as text) is null or t.state = :state)
+  and (cast(:proposed_by as text) is null or t.proposed_by = :proposed_by)
+  and (cast(:proposed_after as timestamptz) is null or t.proposed_at >= :proposed_after)
+  and (cast(:proposed_before as timestamptz) is null or t.proposed_at < :proposed_before)
+"""
+PAGE = """
+  and (cast(:before as uuid) is null or t.id < cast(:before as uuid)) order by t.id desc limit :limit
+"""
+MEMORY, MEMORIES = text(IN_FORCE + ONE), text(IN_FORCE + KIND + PAGE)
+EVERY_MEMORY = text(IN_FORCE)
+CANDIDATE, CANDIDATES = text(WAITING + ONE), text(WAITING + KIND + FROM_WHOM + PAGE)
+VERSIONS = text(HISTORY)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A memory as its reader may see it."""
+
+    row: Row[Any]
+    shown: Shown
 
 
 async def one(acting: Acting, query: TextClause, wanted: UUID) -> Row[Any]:
@@ -43,22 +84,78 @@ async def one(acting: Acting, query: TextClause, wanted: UUID) -> Row[Any]:
     return found
 
 
-async def many(acting: Acting, query: TextClause, wanted: MemoryFilter, before: str | None) -> list[Row[Any]]:
-    """Return a page and one row more, newest first."""
+async def memory(acting: Acting, wanted: UUID) -> Seen:
+    """Return a memory in force; raises ProblemError where there is none, or a rule hides it from this caller."""
+    row = await one(acting, MEMORY, wanted)
+    found = next(seen(acting, [row]), None)
+    if found is None:
+        raise hidden()
+    return found
+
+
+async def many(
+    acting: Acting, query: TextClause, wanted: MemoryFilter, before: str | None, limit: int | None = None
+) -> list[Row[Any]]:
+    """Return a page and one row more, newest first; `limit` rows where it is given."""
     values = {
+        **wanted.model_dump(exclude={"limit", "cursor"}),
         "workspace": acting.workspace_id,
-        "domain": wanted.domain,
-        "memory_type": wanted.memory_type,
-        "category": wanted.category,
         "before": before,
-        "limit": wanted.limit + 1,
+        "limit": limit or wanted.limit + 1,
     }
     return list(await acting.connection.execute(query, values))
 
 
-async def note_sensitive(acting: Acting, rows: list[Row[Any]]) -> None:
+async def memories(acting: Acting, wanted: MemoryFilter, before: str | None) -> tuple[list[Seen], str | None]:
+    """Return a page of memories and the id after which the next begins (None: it is the last).
+
+    What a rule hides is not there: other memories fill the page, unless far too many are hidden.
+    """
+    found: list[Seen] = []
+    looked_at, limit = 0, wanted.limit + 1
+    while True:
+        rows_ = await many(acting, MEMORIES, wanted, before, limit)
+        found += seen(acting, rows_)
+        looked_at += len(rows_)
+        if len(found) > wanted.limit:
+            return found[: wanted.limit], str(found[wanted.limit - 1].row.id)
+        if len(rows_) < limit:
+            return found, None
+        before, limit = str(rows_[-1].id), REFILL_ROWS
+        if looked_at >= LOOKED_AT_MAX:
+            return found, before
+
+
+def seen(acting: Acting, rows_: Iterable[Row[Any]]) -> Iterator[Seen]:
+    """Yield the memories that no rule hides from this caller."""
+    held = list(rows_)
+    remembered = (rows.memory(row, row.domain) for row in held)
+    judged = recall.judge_all(acting.in_force.ruleset, remembered, acting.caller, acting.now)
+    for row, shown_ in zip(held, judged, strict=True):
+        if shown_.action is not Recall.HIDE:
+            yield Seen(row, shown_)
+
+
+async def history(acting: Acting, wanted: UUID, before: int, limit: int) -> tuple[list[Seen], int | None]:
+    """Return a page of versions, newest first, and the version before which the next page begins.
+
+    Returns:
+        the page, and that version; None: it is the last page.
+
+    Raises:
+        ProblemError: there is no version that this caller may see.
+    """
+    values = {"workspace": acting.workspace_id, "id": wanted, "before": before, "limit": limit + 1}
+    found = list(await acting.connection.execute(VERSIONS, values))
+    page = list(seen(acting, found[:limit]))
+    if not page:
+        raise hidden()
+    return page, found[limit - 1].version if len(found) > limit else None
+
+
+async def note_sensitive(acting: Acting, rows_: list[Row[Any]]) -> None:
     """Write down in the journal who read which sensitive memories; a caller's own private ones are their own affair."""
-    read = [str(row.id) for row in rows if row.is_sensitive and not row.private]
+    read = [str(row.id) for row in rows_ if row.is_sensitive and not row.private]
     if read:
         await append(acting, "memory.read", None, {"memories": read})
 
@@ -66,6 +163,17 @@ async def note_sensitive(acting: Acting, rows: list[Row[Any]]) -> None:
 def shown(row: Row[Any]) -> dict[str, Any]:
     """Return the row as the API shows it."""
     return {**row._asdict(), "confidence": float(row.confidence)}
+
+
+def flagged(found: Seen) -> dict[str, Any]:
+    """Return a memory as the API shows it, with the rules that put a flag on it."""
+    flag = {"rules": list(found.shown.behind)} if found.shown.action is Recall.FLAG else None
+    return {**shown(found.row), "flag": flag}
+
+
+def version(found: Seen) -> dict[str, Any]:
+    """Return a version as the API shows it."""
+    return {**flagged(found), "status": found.row.ended_as or found.row.status}
 
 
 def etag(row: Row[Any]) -> str:

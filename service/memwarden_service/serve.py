@@ -16,14 +16,14 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from memwarden_service import app as application
-from memwarden_service import cluster, metrics
+from memwarden_service import cluster, expiry, metrics
 from memwarden_service.database import POOL_CONNECTIONS_MAX, schema_version, warm
 from memwarden_service.edge import Edge
 from memwarden_service.service import Service, assemble
 from memwarden_service.settings import Settings
 from memwarden_service.wire import BoundedProtocol
 
-SCHEMA = "0001"
+SCHEMA = "0002"
 GRACE_SECONDS = 20
 KEEP_ALIVE_SECONDS = 30
 BACKLOG_MAX = 512
@@ -50,13 +50,15 @@ async def serve(settings: Settings) -> None:
     for sign in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(sign, _stop, servers)
     warming = asyncio.create_task(warm(service.database, LOG))
+    sweeping = asyncio.create_task(expiry.sweep(service.database, LOG))
     ready = asyncio.create_task(_say_ready(settings, service, servers))
+    tasks = (warming, sweeping, ready)
     try:
         await asyncio.gather(*(server.serve() for server in servers))
     finally:
-        for task in (warming, ready):
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(warming, ready, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
         await service.database.close()
         await api_server.close()
     LOG.info("stopped")

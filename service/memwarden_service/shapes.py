@@ -29,7 +29,8 @@ def _name(value: object) -> object:
     return value
 
 
-def _content(value: object) -> object:
+def tidied_content(value: object) -> object:
+    """Return a text in Unicode NFC, and everything else as it is."""
     return normalised(value) if isinstance(value, str) else value
 
 
@@ -57,6 +58,8 @@ CategoryName = Annotated[str, _text(bounds.CATEGORY_LENGTH_MAX, shortest=0), TID
 SourceUri = Annotated[str, _text(bounds.SOURCE_URI_LENGTH_MAX), TIDY]
 EventId = Annotated[str, _text(EVENT_ID_LENGTH_MAX), TIDY]
 Tag = Annotated[str, _text(bounds.TAG_LENGTH_MAX), TIDY]
+Subject = Annotated[str, _text(bounds.SUBJECT_LENGTH_MAX, shortest=0), TIDY]
+Reason = Annotated[str, _text(bounds.REASON_LENGTH_MAX, shortest=0), TIDY]
 Person = Annotated[str, _text(bounds.PERSON_LENGTH_MAX), TIDY]
 KeyName = Annotated[str, _text(bounds.NAME_MAX), StringConstraints(pattern=r"^[^/]+$"), TIDY]
 # No empty segments and no stars: a domain is never mistaken for a glob.
@@ -81,7 +84,7 @@ class Proposal(Strict):
 
     domain: Domain = Field(description="The subject inside the workspace, such as `customers/acme`.")
     content: Annotated[
-        str, StringConstraints(min_length=1, max_length=bounds.CONTENT_LENGTH_MAX), BeforeValidator(_content)
+        str, StringConstraints(min_length=1, max_length=bounds.CONTENT_LENGTH_MAX), BeforeValidator(tidied_content)
     ] = Field(description="What is to be remembered. Put into Unicode NFC.")
     source: SourceKind = Field(description="On whose word. A caller claims only what a grant lets it claim.")
     topic: Topic = ""
@@ -101,6 +104,10 @@ class Proposal(Strict):
     )
     about: Person | None = Field(default=None, description="The person it is about.")
     observed_at: Moment | None = None
+    subject: Subject = Field(default="", description="Whom or what it speaks of, such as a customer's number.")
+    value: Any = Field(default=None, description="A structured value: JSON, at most 8 deep and 4096 characters.")
+    reason: Reason = Field(default="", description="Why it should be remembered.")
+    valid_until: Moment | None = Field(default=None, description="The first moment at which it no longer holds.")
 
 
 class Redacted(BaseModel):
@@ -119,62 +126,48 @@ class Written(BaseModel):
     redactions: list[Redacted]
 
 
-class Memory(BaseModel):
+class Statement(BaseModel):
+    """What was proposed, by whom."""
+
+    id: UUID
+    domain: str
+    topic: str
+    memory_type: str
+    category: str
+    content: str
+    subject: str
+    value: Any
+    source: str
+    source_uri: str | None
+    confidence: float
+    is_sensitive: bool
+    tags: list[str]
+    private: bool
+    about: str | None
+    reason: str
+    observed_at: datetime
+    valid_until: datetime | None
+    proposed_by: str
+    proposed_for: str | None
+    proposed_at: datetime
+    decision: UUID
+    version: int
+
+
+class Flag(BaseModel):
+    """Why a reader should be careful."""
+
+    rules: list[str]
+
+
+class Memory(Statement):
     """A statement in force."""
 
-    id: UUID
-    domain: str
-    topic: str
-    memory_type: str
-    category: str
-    content: str
-    source: str
-    source_uri: str | None
-    confidence: float
-    is_sensitive: bool
-    tags: list[str]
-    private: bool
-    about: str | None
-    observed_at: datetime
-    proposed_by: str
-    proposed_for: str | None
-    proposed_at: datetime
+    status: Literal["confirmed", "needs_verification"]
     confirmed_by: str | None
+    last_confirmed_at: datetime | None
     in_force_from: datetime
-    decision: UUID
-    version: int
-
-
-class Candidate(BaseModel):
-    """A proposal that waits for a person."""
-
-    id: UUID
-    domain: str
-    topic: str
-    memory_type: str
-    category: str
-    content: str
-    source: str
-    source_uri: str | None
-    confidence: float
-    is_sensitive: bool
-    tags: list[str]
-    private: bool
-    about: str | None
-    observed_at: datetime
-    proposed_by: str
-    proposed_for: str | None
-    proposed_at: datetime
-    decision: UUID
-    state: Literal["pending", "quarantined"]
-    version: int
-
-
-class Reviewed(BaseModel):
-    """The answer to a review."""
-
-    id: UUID
-    status: Literal["confirmed", "rejected"]
+    flag: Flag | None
 
 
 class Entry(BaseModel):
@@ -257,7 +250,7 @@ class Page(Strict):
 
 
 class MemoryFilter(Page):
-    """Which memories or candidates."""
+    """Which memories."""
 
     domain: Domain | None = None
     memory_type: MemoryType | None = None
@@ -268,13 +261,6 @@ class Memories(BaseModel):
     """A page of memories, newest first."""
 
     memories: list[Memory]
-    next: str | None
-
-
-class Candidates(BaseModel):
-    """A page of candidates, newest first."""
-
-    candidates: list[Candidate]
     next: str | None
 
 

@@ -1,35 +1,39 @@
 """The write path: what happens to a proposal, in this order. A new stage is one more name in one of two lists."""
 
 import json
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
-from datetime import timedelta
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
 from starlette.requests import Request
-from uuid6 import uuid7
 
-from memwarden_policy.confidence import rounded, seed
-from memwarden_policy.decide import decide
-from memwarden_policy.model import Access, Action, Candidate, Decision
+from memwarden_policy import values
+from memwarden_policy.confidence import rounded
+from memwarden_policy.decide import decide, kept
+from memwarden_policy.model import Access, Candidate, Decision, Known
+from memwarden_policy.provenance import seed
+from memwarden_policy.records import Said
 from memwarden_policy.redaction import Redaction
-from memwarden_policy.screened import BUILTIN, at_least, quarantined, withheld
+from memwarden_policy.screened import at_least, quarantined, withheld
 from memwarden_policy.screening import Screened
-from memwarden_service import bodies, care, metrics
+from memwarden_service import asking, bodies, care, expiry, metrics, outcomes, recording, rows
 from memwarden_service.authenticate import Authenticator
 from memwarden_service.database import Database, acts, at_once, foresee
 from memwarden_service.digests import keyed
-from memwarden_service.picture import Picture, Subject, domain_id
+from memwarden_service.picture import Picture, Subject
 from memwarden_service.problems import Fault, Kind, ProblemError, hidden
 from memwarden_service.shapes import Proposal
 from memwarden_service.text import is_clean
 
 RECORD_TRIES_MAX = 5
 MOVED = "moved"  # The ruleset is another than the one decided by.
+KNOWN = "known"  # What was known when it was decided is not what is there.
+EXPIRED = "expired"  # The same was held before, and nobody answered in time.
+AGAIN = (MOVED, KNOWN, EXPIRED)
 IDEMPOTENCY_HEADER = "idempotency-key"
 IDEMPOTENCY_KEY_LENGTH_MAX = 128
-IDEMPOTENCY_LIFE = timedelta(hours=24)
 RECORD = acts("memwarden.record")
 
 
@@ -52,9 +56,13 @@ class Draft:
     proposal: Proposal = field(init=False)
     redactions: tuple[Redaction, ...] = field(init=False)
     screened: Screened = field(init=False)
-    intake: dict[str, bytes] = field(init=False)  # Keys by scope: the content, and the event where one is named.
+    event_key: bytes | None = field(init=False, default=None)  # None: no event is named.
     idempotency_key: str | None = field(init=False, default=None)  # None: the caller sent none.
-    candidate: Candidate = field(init=False)
+    known: Known = field(init=False, default_factory=Known)  # Corrected by the record where it is wrong.
+    asked: tuple[int, Said] | None = field(init=False, default=None)  # The revision, and what was said then.
+    candidate: Candidate = field(init=False)  # As it is stored.
+    content_key: bytes = field(init=False)
+    claim_key: bytes = field(init=False)
     picture: Picture = field(init=False)
     decision: Decision = field(init=False)
     state: str = field(init=False)
@@ -96,13 +104,11 @@ async def screen(_: Writing, draft: Draft) -> None:
 
 
 async def dedupe(writing: Writing, draft: Draft) -> None:
-    """Name the proposal by what it says and by the event it comes from; the record compares."""
-    proposal, place = draft.proposal, (draft.subject.workspace, draft.proposal.domain)
-    draft.intake = {
-        "content": keyed(writing.hash_key, "content", *place, proposal.memory_type, proposal.topic, proposal.content)
-    }
-    if proposal.source_event_id is not None:
-        draft.intake["event"] = keyed(writing.hash_key, "event", *place, proposal.source_event_id)
+    """Name the event it comes from; the record compares, and compares what it says."""
+    event = draft.proposal.source_event_id
+    if event is not None:
+        place = (draft.subject.workspace, draft.proposal.domain)
+        draft.event_key = keyed(writing.hash_key, "event", *place, event)
 
 
 async def authorise(picture: Picture, draft: Draft) -> None:
@@ -115,13 +121,28 @@ async def authorise(picture: Picture, draft: Draft) -> None:
     if draft.is_private and picture.caller.principal is None:
         fault = Fault("body.private", "NoPrincipal", "a private memory needs the person it belongs to")
         raise ProblemError(Kind.INVALID, faults=[fault])
+    until = draft.proposal.valid_until
+    if until is not None and until <= picture.now:
+        raise ProblemError(Kind.INVALID, faults=[Fault("body.valid_until", "Past", "this moment is past")])
 
 
 async def judge(picture: Picture, draft: Draft) -> None:
-    """Let the rules in force decide."""
-    proposal = draft.proposal
-    confidence = seed(proposal.source) if proposal.confidence is None else rounded(proposal.confidence)
-    draft.candidate = Candidate(
+    """Let the rules in force decide, and the system of record where a rule needs its word."""
+    candidate = _candidate(picture, draft.proposal)
+    if draft.asked is None or draft.asked[0] != picture.in_force.revision:
+        draft.asked = (picture.in_force.revision, await asking.said(picture, candidate))
+    record, note = draft.asked[1]
+    draft.known = replace(draft.known, record=record, record_note=note)
+    decision = decide(picture.in_force.ruleset, candidate, picture.caller, picture.now, draft.known)
+    quarantine = quarantined(draft.screened, draft.proposal.source, picture.rights.may_claim)
+    for outcome in filter(None, (withheld(draft.redactions), quarantine)):
+        decision = at_least(decision, outcome)
+    draft.decision = outcomes.without_content(decision)
+    draft.candidate = kept(candidate, decision)
+
+
+def _candidate(picture: Picture, proposal: Proposal) -> Candidate:
+    candidate = Candidate(
         domain=proposal.domain,
         topic=proposal.topic,
         memory_type=proposal.memory_type,
@@ -129,17 +150,37 @@ async def judge(picture: Picture, draft: Draft) -> None:
         content=proposal.content,
         source=proposal.source,
         source_uri=proposal.source_uri or "",
-        confidence=confidence,
+        confidence=Decimal(0) if proposal.confidence is None else rounded(proposal.confidence),
         is_sensitive=proposal.is_sensitive,
         tags=proposal.tags,
         owner=picture.caller.principal if proposal.private else None,
         about=proposal.about,
         observed_at=proposal.observed_at or picture.now,
+        subject=proposal.subject,
+        value=canonical(proposal.value, "body.value"),
+        reason=proposal.reason,
+        valid_until=proposal.valid_until,
     )
-    draft.decision = decide(picture.in_force.ruleset, draft.candidate, picture.caller, picture.now)
-    quarantine = quarantined(draft.screened, proposal.source, picture.rights.may_claim)
-    for outcome in filter(None, (withheld(draft.redactions), quarantine)):
-        draft.decision = at_least(draft.decision, outcome)
+    if proposal.confidence is not None:
+        return candidate
+    return replace(candidate, confidence=seed(picture.in_force.ruleset, candidate, picture.caller, picture.now))
+
+
+def canonical(value: Any, path: str) -> str:
+    """Return a structured value as the one text of it; raises ProblemError for one that is too large or too deep."""
+    text = values.canonical(_plain(value))
+    if isinstance(text, values.Refused):
+        raise ProblemError(Kind.INVALID, faults=[Fault(path, "Value", text.message)])
+    return text
+
+
+def _plain(value: Any) -> Any:
+    """Return JSON with binary numbers: a structured value is no amount of confidence, and databases compare it so."""
+    if isinstance(value, Decimal):
+        return float(value)
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
+    return [_plain(each) for each in value] if isinstance(value, list) else value
 
 
 BEFORE: tuple[Callable[[Writing, Draft], Awaitable[None]], ...] = (
@@ -157,7 +198,7 @@ async def propose(writing: Writing, request: Request) -> dict[str, Any]:
     """Take a proposal through all stages and record the outcome in one transaction.
 
     Returns:
-        status (confirmed, held or refused), decision, redactions, and id where something was taken.
+        status (confirmed, held or refused), decision, and id where something was taken.
 
     Raises:
         ProblemError: it was not decided.
@@ -174,8 +215,9 @@ async def propose(writing: Writing, request: Request) -> dict[str, Any]:
                 raise
         else:
             await record(writing, draft)
-            if draft.state != MOVED:
+            if draft.state not in AGAIN:
                 return _answer(draft)
+            await _learn(writing, draft)
         # Nobody is turned away, and nothing decided, by rules that are no longer those in force.
         is_fresh = True
     raise ProblemError(Kind.UNAVAILABLE, "the rules of this workspace change faster than a write can be decided")
@@ -188,10 +230,25 @@ async def _decide(writing: Writing, draft: Draft, *, is_fresh: bool) -> None:
 
 
 async def record(writing: Writing, draft: Draft) -> None:
-    """Write everything in one statement, unless the ruleset moved or the proposal is there already."""
-    whole = json.dumps(_recorded(writing, draft.picture, draft))
+    """Write everything in one statement, unless it was decided by what is no longer so, or is there already."""
+    place = (draft.subject.workspace, draft.candidate)
+    draft.content_key = rows.content_key(writing.hash_key, *place)
+    draft.claim_key = rows.claim_key(writing.hash_key, *place)
+    whole = json.dumps(recording.whole(writing.hash_key, draft))
     row = await at_once(writing.database, draft.picture, draft.proposal.domain, RECORD, whole)
     draft.state, draft.answer = (row.state, row.answer) if row is not None else (MOVED, {})
+
+
+async def _learn(writing: Writing, draft: Draft) -> None:
+    """Take up what the record found, for the next decision."""
+    match draft.state:
+        case "known":
+            held: Mapping[str, Any] | None = draft.answer["supersedes"]
+            memory = rows.memory(held, draft.proposal.domain) if held else None
+            draft.known = Known(supersedes=memory, was_rejected=draft.answer["was_rejected"])
+        case "expired":
+            due = expiry.Due(draft.picture.workspace_id, UUID(draft.answer["id"]), draft.candidate.owner)
+            await expiry.expire(writing.database, due)
 
 
 def _answer(draft: Draft) -> dict[str, Any]:
@@ -207,111 +264,3 @@ def _answer(draft: Draft) -> dict[str, Any]:
             metrics.REPEATS.inc()
     # The same body has the same cuts: they need not be stored with the answer.
     return {**draft.answer, "redactions": [{"kind": each.kind, "count": each.count} for each in draft.redactions]}
-
-
-def _recorded(writing: Writing, picture: Picture, draft: Draft) -> dict[str, Any]:
-    decision_id, domain = uuid7(), domain_id(picture.workspace_id, draft.proposal.domain)
-    action = draft.decision.action
-    row = _row(picture, draft, decision_id, domain) if action is not Action.REJECT else None
-    return {
-        "revision": picture.in_force.revision,
-        "decision": _decision(picture, draft, decision_id, domain),
-        "row": row,
-        "held": action in (Action.REQUIRE_CONFIRMATION, Action.QUARANTINE),
-        "domain": draft.proposal.domain,
-        "owner_key": draft.candidate.owner or "",
-        "event_key": draft.intake["event"].hex() if "event" in draft.intake else None,
-        "entry": _entry(picture, draft, decision_id, row),
-        "refusal": {
-            "status": "refused",
-            "decision": str(decision_id),
-            "reason": draft.decision.reason,
-            "rules": list(draft.decision.behind),
-        },
-        "idempotency": _idempotency(writing, picture, draft),
-    }
-
-
-def _decision(picture: Picture, draft: Draft, decision_id: UUID, domain: UUID) -> dict[str, Any]:
-    return {
-        "workspace_id": str(picture.workspace_id),
-        "id": str(decision_id),
-        "domain_id": str(domain),
-        "owner": draft.candidate.owner,
-        "actor": picture.caller.actor,
-        "principal": picture.caller.principal,
-        "action": draft.decision.action,
-        "rules": [
-            {"rule": rule.address, "action": rule.action, "counted": rule.counted, "failed": rule.failed}
-            | ({"note": rule.note} if rule.policy == BUILTIN and rule.note else {})
-            for rule in draft.decision.rules
-        ],
-        "reason": draft.decision.reason,
-        "revision": picture.in_force.revision,
-        "content_key": "\\x" + draft.intake["content"].hex(),
-        "at": picture.now.isoformat(),
-    }
-
-
-def _row(picture: Picture, draft: Draft, decision_id: UUID, domain: UUID) -> dict[str, Any]:
-    candidate = draft.candidate
-    state = "quarantined" if draft.decision.action is Action.QUARANTINE else "pending"
-    return {
-        "workspace_id": str(picture.workspace_id),
-        "id": str(uuid7()),
-        "domain_id": str(domain),
-        "owner": candidate.owner,
-        "about": candidate.about,
-        "topic": candidate.topic,
-        "memory_type": candidate.memory_type,
-        "category": candidate.category,
-        "content": candidate.content,
-        "source": candidate.source,
-        "source_uri": candidate.source_uri or None,
-        "confidence": str(candidate.confidence),
-        "is_sensitive": candidate.is_sensitive,
-        "tags": list(candidate.tags),
-        "observed_at": (candidate.observed_at or picture.now).isoformat(),
-        "proposed_by": picture.caller.actor,
-        "proposed_for": picture.caller.principal,
-        "proposed_by_maker": draft.subject.made_by,
-        "proposed_by_person": picture.caller.is_person,
-        "proposed_at": picture.now.isoformat(),
-        "decision_id": str(decision_id),
-        "version": 1,
-        "in_force_from": picture.now.isoformat(),
-        "state": state,
-    }
-
-
-def _entry(picture: Picture, draft: Draft, decision_id: UUID, row: dict[str, Any] | None) -> dict[str, Any]:
-    detail: dict[str, Any] = {"action": draft.decision.action, "content": draft.intake["content"].hex()}
-    if draft.redactions:
-        detail["redactions"] = {each.kind: each.count for each in draft.redactions}
-    if draft.is_private:
-        detail["private"] = True
-    if draft.subject.is_unreviewed:
-        detail["token_reviewed"] = False
-    return {
-        "action": "proposal.decided",
-        "actor": picture.caller.actor,
-        "principal": picture.caller.principal,
-        "object": row["id"] if row is not None else None,
-        "decision": str(decision_id),
-        "revision": picture.in_force.revision,
-        "detail": detail,
-    }
-
-
-def _idempotency(writing: Writing, picture: Picture, draft: Draft) -> dict[str, Any] | None:
-    if draft.idempotency_key is None:
-        return None
-    caller = picture.caller
-    parts = (str(picture.workspace_id), caller.actor, caller.principal or "", draft.idempotency_key)
-    key = keyed(writing.hash_key, "idempotency", *parts)
-    return {
-        "key": key.hex(),
-        "request": keyed(writing.hash_key, "request", draft.body).hex(),
-        "lock": int.from_bytes(key[:8], signed=True),
-        "expires_at": (picture.now + IDEMPOTENCY_LIFE).isoformat(),
-    }

@@ -17,6 +17,12 @@ def store(**spec):
     return {"apiVersion": "memwarden.dev/v1alpha1", "kind": "MemoryStore", "metadata": metadata, "spec": spec}
 
 
+def domain(**spec):
+    metadata = {"name": "d", "namespace": "default"}
+    spec = {"domain": "prices/**", **spec}
+    return {"apiVersion": "memwarden.dev/v1alpha1", "kind": "MemoryDomain", "metadata": metadata, "spec": spec}
+
+
 def where(**conditions):
     return policy("p", "default", {"name": "r", "action": "Reject", "where": conditions})
 
@@ -37,6 +43,44 @@ REFUSED = {
         "a policy without rules in `admission` says nothing",
     ),
     "a floor that says nothing": (floor("p"), "a policy without rules in `admission` says nothing"),
+    "a question without anything that waits": (
+        policy("p", "default", rule("r", "Reject") | {"question": "Is it so?"}),
+        "`question` and `confirmation` go with an action that waits",
+    ),
+    "advice without a refusal": (
+        policy("p", "default", rule("r", "Accept") | {"message": "log it"}),
+        "`message` goes with the action Reject",
+    ),
+    "a reference to what is refused": (
+        policy("p", "default", rule("r", "Reject") | {"reference": True}),
+        "`reference` says how to keep",
+    ),
+    "a role that nobody is asked for": (
+        policy("p", "default", rule("r", "RequireConfirmation") | {"confirmation": {"by": "Admin", "role": "lead"}}),
+        "`role` goes with by: Role",
+    ),
+    "a time without a unit": (
+        policy("p", "default", rule("r", "RequireConfirmation") | {"confirmation": {"expiresAfter": "30"}}),
+        "expiresAfter in body should match",
+    ),
+    "an action of writing on reading": (
+        policy("p", "default", RULE, recall=[rule("r", "Reject")]),
+        'supported values: "Allow", "Flag", "Hide"',
+    ),
+    "a detection that knows nothing": (
+        policy("p", "default", RULE, sourceOfTruth={"categories": ["price"], "detect": [{"category": "price"}]}),
+        "say by `when` or by `where` how the category is known",
+    ),
+    "trust above certainty": (
+        policy("p", "default", RULE, provenance={"trust": {"imported": 1.1}}),
+        "should be less than or equal to 1",
+    ),
+    "a domain that says nothing": (domain(), "name an owner, a systemOfRecord, or both"),
+    "two systems of record": (
+        domain(systemOfRecord={"webhook": {"url": "https://x"}, "table": {"rows": [{"subject": "a", "value": "b"}]}}),
+        "say one of `webhook` and `table`",
+    ),
+    "a system of record in plain text": (domain(systemOfRecord={"webhook": {"url": "http://erp"}}), "should match"),
     "two rules of one name": (policy("p", "default", RULE, RULE), "Duplicate value"),
     "an unknown action": (
         policy("p", "default", rule("r", "Redact")),

@@ -57,11 +57,11 @@ class Stage:
         self.seeder, self.operator = service.client(token), operator
         self.for_owner = service.client(token, **{"Memwarden-On-Behalf-Of": "owner"})
 
-    def seed(self, resource: str, confidence: float) -> str:
+    def seed(self, resource: str, confidence: float, wanted_id: str = "id") -> str:
         domain, _, private = resource.partition(" ")
         wanted = stack.proposal(str(uuid.uuid4()), domain=domain, confidence=confidence, about="about")
         client = self.for_owner if private else self.seeder
-        return client.post("/v1/memories", json={**wanted, "private": bool(private)}).json()["id"]
+        return client.post("/v1/memories", json={**wanted, "private": bool(private)}).json()[wanted_id]
 
     def close(self):
         for client in (*self.clients.values(), self.seeder, self.for_owner):
@@ -88,7 +88,31 @@ def questions(stage):
         for verb in ("confirm", "reject"):
             route = f"POST /v1/candidates/{{candidate_id}}/{verb}"
             yield route, resource, lambda h=held, v=verb: f"{h()}/{v}", None
-    for path in ("memories", "candidates", "journal", "journal/verification", "api-keys", "whoami"):
+        other = lambda: {"content": str(uuid.uuid4())}  # noqa: E731
+        yield "POST /v1/candidates/{candidate_id}/edit", resource, lambda h=held: f"{h()}/edit", other
+        there = lambda r=resource: f"/v1/memories/{stage.seed(r, 0.9)}"  # noqa: E731
+        yield "PATCH /v1/memories/{memory_id}", resource, there, other
+        yield "DELETE /v1/memories/{memory_id}", resource, there, None
+        yield "GET /v1/memories/{memory_id}/history", resource, lambda t=there: f"{t()}/history", None
+        word = lambda: {"feedback_id": "f", "kind": "confirm"}  # noqa: E731
+        yield "POST /v1/memories/{memory_id}/feedback", resource, lambda t=there: f"{t()}/feedback", word
+        why = lambda r=resource: f"/v1/decisions/{stage.seed(r, 0.9, 'decision')}"  # noqa: E731
+        yield "GET /v1/decisions/{decision_id}", resource, why, None
+    several = lambda: {"action": "confirm", "ids": [str(uuid.uuid4())]}  # noqa: E731
+    yield "POST /v1/candidates/bulk", "", lambda: "/v1/candidates/bulk", several
+    offered = lambda: {"objects": [stack.policy("offered", "Reject")]}  # noqa: E731
+    yield "POST /v1/policies/plan", "", lambda: "/v1/policies/plan", offered
+    yield "GET /v1/policies/effective", "another", lambda: "/v1/policies/effective?subject=user:boss", None
+    for path in (
+        "policies",
+        "policies/effective",
+        "memories",
+        "candidates",
+        "journal",
+        "journal/verification",
+        "api-keys",
+        "whoami",
+    ):
         yield f"GET /v1/{path}", "", lambda p=path: f"/v1/{p}", None
     new_key = lambda: {"name": f"k-{uuid.uuid4()}"}  # noqa: E731
     yield "POST /v1/api-keys", "", lambda: "/v1/api-keys", new_key
@@ -101,6 +125,8 @@ def questions(stage):
 def admin_questions(stage, new_key):
     admin = "/admin/v1/workspaces"
     yield f"GET {admin}", "", lambda: f"{admin}?limit=1", None
+    about = "kind=MemoryPolicy&name=sure"
+    yield f"GET {admin}/{{namespace}}/impact", "", lambda: f"{admin}/stage/impact?{about}", None
     yield f"GET {admin}/{{namespace}}/ruleset", "", lambda: f"{admin}/stage/ruleset", None
     body = lambda: stage.operator.body("stage", RULES)  # noqa: E731
     yield f"PUT {admin}/{{namespace}}/ruleset", "", lambda: f"{admin}/stage/ruleset", body

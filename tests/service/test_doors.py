@@ -121,6 +121,7 @@ def strangers(service, operator, cluster):
         ids = {
             "memory_id": agent.post("/v1/memories", json=stack.proposal("In force.", confidence=0.9)).json()["id"],
             "candidate_id": agent.post("/v1/memories", json=stack.proposal("Held.", confidence=0.1)).json()["id"],
+            "decision_id": agent.post("/v1/memories", json=stack.proposal("Why.", confidence=0.9)).json()["decision"],
             "key_id": admin.post("/v1/api-keys", json={"name": "k"}).json()["id"],
         }
         made[name] = {"agent": agent, "admin": admin, "ids": ids}
@@ -156,7 +157,7 @@ def test_another_workspace_is_answered_like_one_that_is_none(strangers, door, wh
         )
         for name in ("right", "nowhere", "NOT-A-NAME")
     ]
-    if door.name.endswith(("/confirm", "/reject")) and who == "agent":
+    if door.name.endswith(("/confirm", "/reject", "/edit", "/bulk", "/feedback")) and who == "agent":
         assert {answer.status_code for answer in answers} <= {403, 404}
         return
     assert {answer.status_code for answer in answers} == {404}

@@ -93,7 +93,7 @@ def test_an_admin_of_the_domain_confirms(people):
     assert people["alice"].post(f"/v1/candidates/{inside}/confirm").status_code == 404
     assert [each["id"] for each in people["lead"].get("/v1/candidates").json()["candidates"]] == [inside]
     answer = people["lead"].post(f"/v1/candidates/{inside}/confirm")
-    assert (answer.status_code, answer.json()) == (200, {"id": inside, "status": "confirmed"})
+    assert (answer.status_code, answer.json()) == (200, {"id": inside, "status": "confirmed", "missing": []})
     memory = people["agent"].get(f"/v1/memories/{inside}").json()
     assert (memory["content"], memory["confirmed_by"], memory["version"]) == ("In the team.", "APIKey:lead-laptop", 2)
     assert people["lead"].post(f"/v1/candidates/{inside}/confirm").status_code == 404
@@ -135,15 +135,28 @@ def test_who_made_a_key_does_not_confirm_what_is_proposed_with_it(people, servic
         assert people["lead"].post(f"/v1/candidates/{candidate}/confirm").status_code == 200
 
 
-def test_what_is_rejected_is_gone_and_may_come_again(people, database):
+def test_what_is_rejected_is_gone_and_does_not_come_back(people, database):
     candidate = held(people["agent"], "A rumour about Acme.", source_event_id="rumour")
     assert people["boss"].post(f"/v1/candidates/{candidate}/reject").status_code == 200
     with database.admin() as admin:
         for table in ("memory", "candidate"):
             found = admin.execute(f"select count(*) from memwarden.{table} where content = 'A rumour about Acme.'")
             assert found.fetchone() == (0,)
-    again = held(people["agent"], "A rumour about Acme.", source_event_id="rumour")
-    assert again != candidate
+    for words in ("A rumour about Acme.", "a  RUMOUR about acme. "):
+        again = people["agent"].post("/v1/memories", json=proposal(words, confidence=0.99))
+        assert (again.status_code, again.json()["rules"]) == (403, ["builtin/rejected-before"])
+    # A person may say it again: another person looks at it, and with their yes it is no longer rejected.
+    again = held(people["alice"], "A rumour about Acme.", source="user_stated")
+    assert people["boss"].post(f"/v1/candidates/{again}/confirm").status_code == 200
+    assert (
+        people["agent"].post("/v1/memories", json=proposal("A RUMOUR about Acme.", confidence=0.9)).status_code == 201
+    )
+
+
+def test_what_its_author_takes_back_may_come_again(people):
+    own = held(people["boss"], "Said too early.", source="user_stated")
+    assert people["boss"].post(f"/v1/candidates/{own}/reject").status_code == 200
+    assert people["agent"].post("/v1/memories", json=proposal("Said too early.", confidence=0.9)).status_code == 201
 
 
 def test_the_writer_does_not_learn_which_way_it_is_held(people):

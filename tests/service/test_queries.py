@@ -71,11 +71,35 @@ async def write_and_read(calls, agent, boss):
     await calls.call("get a candidate", boss, "GET", f"/v1/candidates/{held['id']}", 200)
     await calls.call("confirm", boss, "POST", f"/v1/candidates/{held['id']}/confirm", 200)
     await calls.call("reject", boss, "POST", f"/v1/candidates/{other['id']}/reject", 200)
+    await change_and_ask(calls, agent, boss, accepted)
     await calls.call("journal", boss, "GET", "/v1/journal", 200)
     await calls.call("verify the journal", boss, "GET", "/v1/journal/verification", 200)
     key = await calls.call("make a key", boss, "POST", "/v1/api-keys", 201, json={"name": "k"})
     await calls.call("list keys", boss, "GET", "/v1/api-keys", 200)
     await calls.call("delete a key", boss, "DELETE", f"/v1/api-keys/{key['id']}", 204)
+
+
+async def change_and_ask(calls, agent, boss, accepted):
+    path = f"/v1/memories/{accepted['id']}"
+    more = {"domain": "open/x", "confidence": 0.1}
+    proposal = lambda words: stack.proposal(words, **more)  # noqa: E731
+    held = await calls.call("propose, held to be edited", agent, "POST", "/v1/memories", 202, json=proposal("Seven."))
+    edited = f"/v1/candidates/{held['id']}/edit"
+    await calls.call("edit a candidate", boss, "POST", edited, 200, json={"content": "Eight."})
+    held = await calls.call("propose, held for many", agent, "POST", "/v1/memories", 202, json=proposal("Nine."))
+    body = {"action": "confirm", "ids": [held["id"]]}
+    await calls.call("review several", boss, "POST", "/v1/candidates/bulk", 200, json=body)
+    await calls.call("edit a memory", boss, "PATCH", path, 200, json={"content": "Ten."})
+    body = {"feedback_id": "f", "kind": "confirm"}
+    await calls.call("feedback", boss, "POST", f"{path}/feedback", 200, json=body)
+    await calls.call("feedback, repeated", boss, "POST", f"{path}/feedback", 200, json=body)
+    await calls.call("history", agent, "GET", f"{path}/history", 200)
+    await calls.call("a decision", agent, "GET", f"/v1/decisions/{accepted['decision']}", 200)
+    await calls.call("revoke", boss, "DELETE", path, 200)
+    await calls.call("list policies", boss, "GET", "/v1/policies", 200)
+    await calls.call("effective policy", agent, "GET", "/v1/policies/effective", 200)
+    body = {"objects": [stack.policy("sure", "Reject")]}
+    await calls.call("plan", boss, "POST", "/v1/policies/plan", 200, json=body)
 
 
 def test_each_route_asks_what_it_asked_when_it_was_reviewed(server, cluster):

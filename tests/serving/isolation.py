@@ -12,7 +12,11 @@ EXEMPT_TABLES = {"alembic_version"}
 EXEMPT_KEYS = {"workspace_pkey", "workspace_open_name", "fence_pkey"}
 DEFINERS = {"mw_journal", "mw_registry"}
 RESTRICTED = {
-    "memory": {"owner": "*", "domain_read": "r", "domain_insert": "a"},
+    "memory": {"owner": "*", "domain_read": "r", "domain_insert": "a", "domain_delete": "d"},
+    "memory_version": {"owner": "*", "domain_read": "r", "domain_insert": "a"},
+    "feedback": {"owner": "*", "domain_read": "r", "domain_insert": "a"},
+    "approval": {"review": "*"},
+    "tombstone": {"owner": "*", "domain": "*"},
     "candidate": {"owner": "*", "review_read": "r", "review_delete": "d", "domain_insert": "a"},
     "decision": {"owner": "*", "domain_read": "r", "domain_insert": "a"},
     "intake": {"owner": "*", "domain_read": "r", "domain_insert": "a", "review_delete": "d"},
@@ -25,7 +29,11 @@ PRIVILEGES = {
     "policy_object": "DELETE INSERT SELECT UPDATE",
     "domain": "INSERT SELECT",
     "decision": "INSERT SELECT",
-    "memory": "INSERT SELECT",
+    "memory": "DELETE INSERT SELECT",
+    "memory_version": "INSERT SELECT",
+    "feedback": "INSERT SELECT",
+    "approval": "INSERT SELECT",
+    "tombstone": "DELETE INSERT SELECT",
     "candidate": "DELETE INSERT SELECT",
     "intake": "DELETE INSERT SELECT",
     "journal": "SELECT",
@@ -156,19 +164,26 @@ def _roles(admin) -> Iterator[str]:
 
 SEED = (Path(__file__).parent / "seed.sql").read_text()
 TABLES = sorted(set(PRIVILEGES) - EXEMPT_TABLES)
+STATED = """workspace_id, id, domain_id, owner, topic, memory_type, category, content, source, confidence, is_sensitive,
+  tags, observed_at, proposed_by, proposed_by_person, proposed_at, decision_id, version"""
+TEXT = """{w}, gen_random_uuid(), {d}, {o}, '', 'semantic', '', 'text', 'imported', 0.5, false, '{{}}', now(), 'x',
+  false, now(), gen_random_uuid(), 1"""
 INSERTS = {
-    "memory": """insert into memwarden.memory
-      select {w}, gen_random_uuid(), {d}, {o}, null, '', 'semantic', '', 'text',
-      'imported', null, 0.5, false, '{{}}', now(), 'x', null, false, now(), gen_random_uuid(), 1, null, now()""",
-    "candidate": """insert into memwarden.candidate
-      select {w}, gen_random_uuid(), {d}, {o}, null, '', 'semantic', '', 'text',
-      'imported', null, 0.5, false, '{{}}', now(), 'x', null, false, now(), gen_random_uuid(), 1, 'pending'""",
+    "memory": f"insert into memwarden.memory ({STATED}, in_force_from) select {TEXT}, now()",
+    "memory_version": f"""insert into memwarden.memory_version ({STATED}, in_force_from, subject, reason, status, since,
+      ended_as, ended_at, ended_by) select {TEXT}, now(), '', '', 'confirmed', now(), 'revoked', now(), 'x'""",
+    "candidate": f"insert into memwarden.candidate ({STATED}, state) select {TEXT}, 'pending'",
     "decision": """insert into memwarden.decision
       select {w}, gen_random_uuid(), {d}, {o}, 'x', null, 'Accept', '[]', '', 1,
       sha256('x'), now()""",
     "intake": """insert into memwarden.intake
       select {w}, {d}, coalesce({o}, ''), 'content', sha256(random()::text::bytea),
       gen_random_uuid(), gen_random_uuid()""",
+    "tombstone": """insert into memwarden.tombstone
+      select {w}, {d}, coalesce({o}, ''), sha256(random()::text::bytea), gen_random_uuid(), 'x', now()""",
+    "feedback": """insert into memwarden.feedback (workspace_id, memory_id, person, feedback_id, domain_id, owner, kind,
+      request, actor, answer, at)
+      select {w}, gen_random_uuid(), 'x', '1', {d}, {o}, 'confirm', sha256('x'), 'x', '{{}}', now()""",
 }
 
 
@@ -187,6 +202,7 @@ def behaviour(app: psycopg.Connection) -> list[str]:
         *_reads(app),
         *_reviews(app),
         *_writes(app),
+        *_changes(app),
         *_rules(app),
     ]
 
@@ -236,7 +252,7 @@ def _only_own_rows(app) -> Iterator[str]:
 
 
 def _reads(app) -> Iterator[str]:
-    for table in ("memory", "decision"):
+    for table in ("memory", "memory_version", "feedback", "decision"):
         query = f"select count(*), count(distinct domain_id), array_agg(distinct owner) from memwarden.{table}"
         for settings, wanted in (
             (Settings(readable="all"), (2, 2, [None])),
@@ -259,6 +275,9 @@ def _reviews(app) -> Iterator[str]:
     ):
         if _in(app, settings, query) != [wanted]:
             yield f"candidate shows {_in(app, settings, query)} instead of {wanted} to {dict(settings)}"
+        approvals = _in(app, settings, "select count(*) from memwarden.approval")
+        if approvals != [(wanted[0],)]:
+            yield f"approval shows {approvals} to {dict(settings)}"
         deleted = _in(app, settings, "delete from memwarden.candidate")
         if deleted != [(wanted[0],)]:
             yield f"candidate lets {dict(settings)} delete {deleted}"
@@ -285,6 +304,14 @@ def _writes(app) -> Iterator[str]:
                 yield f"{table} takes a row of {case}: {answer}"
     if _in(app, Settings(), f"insert into memwarden.domain values ('{B}', gen_random_uuid(), 'x')") != refused:
         yield "domain takes a row of another workspace"
+
+
+def _changes(app) -> Iterator[str]:
+    reader = Settings(readable="all", principal="alice", person="alice")
+    if _in(app, reader, "delete from memwarden.memory") != [(0,)]:
+        yield "a reader may delete memories"
+    if _in(app, Settings(readable="all"), "select count(*) from memwarden.tombstone") != [(0,)]:
+        yield "a reader sees tombstones"
 
 
 def _rules(app) -> Iterator[str]:

@@ -10,10 +10,20 @@ insert into memwarden.decision (workspace_id, id, domain_id, owner, actor, actio
   from memwarden.workspace w,
   (values (%(open)s::uuid), (%(closed)s::uuid)) d (id),
   (values (null), ('alice'), ('bob')) o (owner);
-insert into memwarden.memory select d.workspace_id, d.id, d.domain_id, d.owner, null, '', 'semantic', '', 'text', 'imported', null,
-  0.5, false, '{}', now(), 'x', d.owner, false, now(), d.id, 1, null, now() from memwarden.decision d;
-insert into memwarden.candidate select d.workspace_id, d.id, d.domain_id, d.owner, null, '', 'semantic', '', 'text', 'imported', null,
-  0.5, false, '{}', now(), 'x', d.owner, false, now(), d.id, 1, 'pending' from memwarden.decision d;
+insert into memwarden.memory (workspace_id, id, domain_id, owner, topic, memory_type, category, content, source, confidence,
+    is_sensitive, tags, observed_at, proposed_by, proposed_for, proposed_by_person, proposed_at, decision_id, version, in_force_from)
+  select d.workspace_id, d.id, d.domain_id, d.owner, '', 'semantic', '', 'text', 'imported', 0.5, false, '{}', now(), 'x', d.owner,
+    false, now(), d.id, 1, now() from memwarden.decision d;
+insert into memwarden.memory_version select m.*, 'superseded', now(), 'x', null, m.id from memwarden.memory m;
+insert into memwarden.candidate (workspace_id, id, domain_id, owner, topic, memory_type, category, content, source, confidence,
+    is_sensitive, tags, observed_at, proposed_by, proposed_for, proposed_by_person, proposed_at, decision_id, version, state)
+  select d.workspace_id, d.id, d.domain_id, d.owner, '', 'semantic', '', 'text', 'imported', 0.5, false, '{}', now(), 'x', d.owner,
+    false, now(), d.id, 1, 'pending' from memwarden.decision d;
+insert into memwarden.approval select c.workspace_id, c.id, 'carol', 'x', '{}', true, now() from memwarden.candidate c;
+insert into memwarden.tombstone select d.workspace_id, d.domain_id, coalesce(d.owner, ''), sha256(d.id::text::bytea), d.id, 'x', now()
+  from memwarden.decision d;
+insert into memwarden.feedback (workspace_id, memory_id, person, feedback_id, domain_id, owner, kind, request, actor, answer, at)
+  select d.workspace_id, d.id, 'x', '1', d.domain_id, d.owner, 'confirm', sha256('x'), 'x', '{}', now() from memwarden.decision d;
 insert into memwarden.intake select d.workspace_id, d.domain_id, coalesce(d.owner, ''), 'content', sha256(d.id::text::bytea), d.id, d.id
   from memwarden.decision d;
 insert into memwarden.journal_head select id, 1, sha256('x') from memwarden.workspace;

@@ -23,7 +23,7 @@ SERVICE_ACCOUNT = "memwarden-service"
 STORE_UID = "5f0c0a52-6d0c-4a86-9f6c-1d3c0f6a7a10"
 HASH_KEY = "k" * 48
 APP_PASSWORD = "app-password-of-the-tests"
-READY_SECONDS = 120.0  # Cores are shared.
+READY_SECONDS = 120.0  # On a busy machine.
 RBAC = """
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole

@@ -44,6 +44,11 @@ def body_of(door: Door, namespace: str = "support") -> dict | None:
     """Return a body that the route takes."""
     return {
         "POST /v1/memories": stack.proposal("Swept.", confidence=0.9),
+        "PATCH /v1/memories/{memory_id}": {"content": "Swept over."},
+        "POST /v1/memories/{memory_id}/feedback": {"feedback_id": "swept", "kind": "confirm"},
+        "POST /v1/candidates/{candidate_id}/edit": {"content": "Swept over."},
+        "POST /v1/candidates/bulk": {"action": "confirm", "ids": [str(uuid.uuid4())]},
+        "POST /v1/policies/plan": {"objects": [stack.policy("swept", "Reject")]},
         "POST /v1/api-keys": {"name": f"swept-{uuid.uuid4()}"},
         "POST /admin/v1/workspaces/{namespace}/api-keys": {"name": f"swept-{uuid.uuid4()}"},
     }.get(door.name)

@@ -1,6 +1,7 @@
 """Routes of the operator: rulesets, workspaces, people's keys."""
 
 import json
+from datetime import UTC, datetime
 from typing import Annotated
 from uuid import UUID
 
@@ -8,13 +9,14 @@ from fastapi import APIRouter, Path, Query
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from memwarden_service import api_keys, bodies, service, standing
+from memwarden_service import api_keys, bodies, planning, service, standing
 from memwarden_service.admin_shapes import FENCE_MAX, NamespaceName, PutRuleset, RulesetState, Workspaces
-from memwarden_service.database import acting_as_operator
+from memwarden_service.database import acting_as_operator, counting_as_operator
 from memwarden_service.journal import APPEND
 from memwarden_service.knowing import Operator
 from memwarden_service.openapi import takes
 from memwarden_service.pages import Cursors
+from memwarden_service.policy_shapes import Counts, ObjectName
 from memwarden_service.problems import Fault, Kind, ProblemError, hidden
 from memwarden_service.replace import close, replace
 from memwarden_service.shapes import MadeKey, NewPersonKey, Page
@@ -55,6 +57,26 @@ async def get_ruleset(request: Request, _: Operator, namespace: InPath) -> Rules
     """Return what is in force in a workspace, computed from the rows."""
     here = service.of(request)
     return await standing.state(here.database, namespace, await standing.find(here.database, namespace))
+
+
+@router.get("/{namespace}/impact", response_model=Counts)
+async def get_impact(
+    request: Request, _: Operator, namespace: InPath, wanted: Annotated[ObjectName, Query()]
+) -> Counts:
+    """Count what one object in force does to the shared memories that exist, compared with the rules without it."""
+    here = service.of(request)
+    workspace = await standing.find(here.database, namespace)
+    in_force = await here.database.in_force(workspace)
+    key = (wanted.kind, "" if wanted.kind == "ClusterMemoryPolicy" else namespace, wanted.name)
+    async with acting_as_operator(here.database, workspace) as connection:
+        held = await planning.held(connection, workspace)
+    if key not in held.objects:
+        raise hidden()
+    rulesets = (await held.without(key), in_force.ruleset)
+    async with counting_as_operator(here.database, workspace) as connection:
+        found = await planning.compared(connection, workspace, rulesets, datetime.now(UTC))
+    generation, counts = held.objects[key].generation, dict(found.counts)
+    return Counts(generation=generation, revision=in_force.revision, memories=found.memories, counts=counts)
 
 
 @router.delete("/{namespace}", status_code=204, response_class=Response)

@@ -1,23 +1,29 @@
-"""Routes of memories: propose, list, get."""
+"""Routes of memories: propose, list, get, change, give feedback, look back."""
 
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import APIRouter, Query
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from memwarden_service import reading, service
+from memwarden_policy.model import Point
+from memwarden_service import bodies, care, feeding, reading, service
+from memwarden_service.change_shapes import Altered, Deletion, Edit, FeedbackBody, History, Version
+from memwarden_service.changing import Changing, Result, Wish, change
 from memwarden_service.database import acting_as
 from memwarden_service.knowing import Known
 from memwarden_service.openapi import takes
-from memwarden_service.problems import Kind, ProblemError
-from memwarden_service.shapes import Memories, Memory, MemoryFilter, Proposal, Written
+from memwarden_service.picture import Subject
+from memwarden_service.problems import Fault, Kind, ProblemError
+from memwarden_service.shapes import Memories, Memory, MemoryFilter, Page, Proposal, Written
 from memwarden_service.spans import RowOf, Table
-from memwarden_service.write import propose
+from memwarden_service.write import canonical, propose
 
 router = APIRouter(prefix="/v1/memories", tags=["memories"])
-STATUS = {"confirmed": 201, "held": 202}
+STATUS = {"confirmed": 201, "held": 202, "changed": 200, "revoked": 200}
+NEWEST = 2**31 - 1
+WAITS: dict[int | str, dict[str, Any]] = {202: {"model": Altered}}
 
 
 @router.post(
@@ -39,11 +45,10 @@ async def list_memories(request: Request, subject: Known, wanted: Annotated[Memo
     here = service.of(request)
     cursors = here.cursors(request, subject, wanted.domain, wanted.memory_type, wanted.category)
     async with acting_as(here.database, subject, domain=wanted.domain) as acting:
-        rows = await reading.many(acting, reading.MEMORIES, wanted, cursors.last(wanted.cursor))
-        page = rows[: wanted.limit]
-        await reading.note_sensitive(acting, page)
-    more = cursors.after(str(page[-1].id)) if len(rows) > wanted.limit else None
-    return Memories(memories=[Memory(**reading.shown(row)) for row in page], next=more)
+        page, last = await reading.memories(acting, wanted, cursors.last(wanted.cursor))
+        await reading.note_sensitive(acting, [each.row for each in page])
+    more = cursors.after(last) if last is not None else None
+    return Memories(memories=[Memory(**reading.flagged(each)) for each in page], next=more)
 
 
 @router.get("/{memory_id}", response_model=Memory)
@@ -51,9 +56,80 @@ async def get_memory(request: Request, subject: Known, memory_id: UUID) -> Respo
     """Return one memory; with If-None-Match, 304 while it is the same."""
     here = service.of(request)
     async with acting_as(here.database, subject, row=RowOf(Table.MEMORY, memory_id)) as acting:
-        row = await reading.one(acting, reading.MEMORY, memory_id)
-        tag = reading.etag(row)
+        found = await reading.memory(acting, memory_id)
+        tag = reading.etag(found.row)
         if request.headers.get("if-none-match") == tag:
             return Response(status_code=304, headers={"ETag": tag})
-        await reading.note_sensitive(acting, [row])
-    return JSONResponse(Memory(**reading.shown(row)).model_dump(mode="json"), headers={"ETag": tag})
+        await reading.note_sensitive(acting, [found.row])
+    return JSONResponse(Memory(**reading.flagged(found)).model_dump(mode="json"), headers={"ETag": tag})
+
+
+@router.patch("/{memory_id}", response_model=Altered, responses=WAITS, openapi_extra=takes(Edit))
+async def edit_memory(request: Request, subject: Known, memory_id: UUID) -> Response:
+    """Put a new version in place (If-Match, if wanted): 200 it is in force, 202 a person has to look at it first."""
+    wanted = care.changed(bodies.parse(await bodies.read(request), Edit))
+    fields = wanted.model_fields_set & {"content", "value", "valid_until"}
+    if not fields:
+        raise ProblemError(Kind.INVALID, faults=[Fault("body", "Missing", "says nothing that would differ")])
+    wish = Wish(
+        kind=Point.UPDATE,
+        source=wanted.source,
+        reason=wanted.reason,
+        content=wanted.content,
+        value=canonical(wanted.value, "body.value") if "value" in fields else None,
+        valid_until=wanted.valid_until,
+    )
+    result = await change(_changing(request, subject), memory_id, wish)
+    return _altered(result.as_json(memory_id), result)
+
+
+@router.delete("/{memory_id}", response_model=Altered, responses=WAITS)
+async def delete_memory(
+    request: Request, subject: Known, memory_id: UUID, wanted: Annotated[Deletion, Query()]
+) -> Response:
+    """Revoke a memory: from now on it is served to nobody; its history says what it was."""
+    wish = Wish(kind=Point.DELETE, source=wanted.source, reason=care.changed(wanted).reason)
+    result = await change(_changing(request, subject), memory_id, wish)
+    return _altered(result.as_json(memory_id), result)
+
+
+@router.post("/{memory_id}/feedback", response_model=Altered, responses=WAITS, openapi_extra=takes(FeedbackBody))
+async def give_feedback(request: Request, subject: Known, memory_id: UUID) -> Response:
+    """Say of a memory that it is right, wrong, should read otherwise, or should go. Takes a person."""
+    body = await bodies.read(request)
+    wanted = care.changed(bodies.parse(body, FeedbackBody))
+    by = _changing(request, subject)
+    given = feeding.Given(
+        memory=memory_id,
+        feedback_id=wanted.feedback_id,
+        kind=wanted.kind,
+        request=feeding.request_hash(by.hash_key, body),
+        content=wanted.content,
+        reason=wanted.reason,
+    )
+    return _altered(*await feeding.give(by, given))
+
+
+@router.get("/{memory_id}/history", response_model=History)
+async def get_history(request: Request, subject: Known, memory_id: UUID, wanted: Annotated[Page, Query()]) -> History:
+    """List the versions of a memory, newest first, with who changed it and why."""
+    here = service.of(request)
+    cursors = here.cursors(request, subject)
+    before = int(cursors.last(wanted.cursor) or NEWEST)
+    async with acting_as(here.database, subject, row=RowOf(Table.VERSION, memory_id)) as acting:
+        page, last = await reading.history(acting, memory_id, before, wanted.limit)
+        await reading.note_sensitive(acting, [each.row for each in page[:1]])
+    more = cursors.after(str(last)) if last is not None else None
+    return History(versions=[Version(**reading.version(each)) for each in page], next=more)
+
+
+def _changing(request: Request, subject: Subject) -> Changing:
+    here, if_match = service.of(request), request.headers.get("if-match")
+    return Changing(database=here.database, subject=subject, hash_key=here.settings.hash_key, if_match=if_match)
+
+
+def _altered(answer: dict[str, Any], result: Result | None) -> Response:
+    if result is not None and result.status == "refused":
+        members = {"decision": str(result.decision), "rules": list(result.rules)}
+        raise ProblemError(Kind.POLICY_REFUSED, result.reason, members=members)
+    return JSONResponse(answer, STATUS[answer["status"]])

@@ -190,11 +190,12 @@ def test_test_shows_what_differs(folder):
         f"{folder}/cases.yaml: the good policy\n"
         "  pass  what is sure is accepted\n"
         "  FAIL  what is unsure is accepted\n"
-        "        action: expected Accept, got RequireConfirmation (RequireConfirmation by builtin/admission-default)\n"
+        "        action: expected Accept, got RequireConfirmation\n"
         "        access to notes: expected Admin, got Write\n"
         "        may act for bob: expected True, got False\n"
         "        roles: expected lead, got none\n"
         "        mayClaim: expected imported, got agent_extracted, reasoning, retrieval, tool_result\n"
+        "        why: Waits for a person by the store's default, since no rule of the workspace matches.\n"
         "1 passed, 1 failed.\n"
     )
 

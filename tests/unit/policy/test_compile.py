@@ -31,6 +31,11 @@ def problems(resource):
     return [(problem.path, problem.reason) for problem in verdicts(resource)[resource.key].problems]
 
 
+def domain(**spec):
+    spec = {"domain": "prices/**"} | spec
+    return Resource(kind="MemoryDomain", namespace="support", name="a", spec=spec)
+
+
 def rule(**fields):
     return policy(admission=[{"name": "r", "action": "Reject"} | fields])
 
@@ -44,7 +49,7 @@ ONE = [{"kind": "ServiceAccount", "name": "agent"}]
 BAD = [
     # what is wrong, where, the reason
     (policy(priorty=1), "spec.priorty", "UnknownField"),
-    (policy(recall=[]), "spec.recall", "UnknownField"),
+    (policy(guidance=[]), "spec.guidance", "UnknownField"),
     (policy(priority="high"), "spec.priority", "InvalidType"),
     (policy(priority=True), "spec.priority", "InvalidType"),
     (policy(priority=1.5), "spec.priority", "InvalidType"),
@@ -82,6 +87,52 @@ BAD = [
     (rule(when="x" * 3_000), "spec.admission[0].when", "ExpressionTooLong"),
     (rule(where={"x": {"eq": 1}}), "spec.admission[0].where.x", "UnknownAttribute"),
     (rule(when="true", where={"source": {"eq": "imported"}}), "spec.admission[0]", "Conflict"),
+    (rule(question="Is it so?"), "spec.admission[0].question", "NotApplicable"),
+    (rule(confirmation={"by": "Admin"}), "spec.admission[0].confirmation", "NotApplicable"),
+    (rule(action="Accept", message="log it"), "spec.admission[0].message", "NotApplicable"),
+    (rule(action="Reject", reference=True), "spec.admission[0].reference", "NotApplicable"),
+    (rule(action="Quarantine", confirmation={}), "spec.admission[0].confirmation", "Empty"),
+    (rule(action="Quarantine", confirmation={"by": "Role"}), "spec.admission[0].confirmation.role", "Conflict"),
+    (
+        rule(action="Quarantine", confirmation={"expiresAfter": "1y"}),
+        "spec.admission[0].confirmation.expiresAfter",
+        "InvalidDuration",
+    ),
+    (rule(action="Reject", message="a\nb"), "spec.admission[0].message", "InvalidText"),
+    (policy(recall=[RULE]), "spec.recall[0].action", "UnknownValue"),
+    (
+        policy(recall=[{"name": "r", "when": "candidate.topic == ''", "action": "Hide"}]),
+        "spec.recall[0].when",
+        "UnknownAttribute",
+    ),
+    (
+        policy(update=[{"name": "r", "where": {"stauts": {"eq": "x"}}, "action": "Reject"}]),
+        "spec.update[0].where.stauts",
+        "UnknownAttribute",
+    ),
+    (rule(when="memory.version > 1"), "spec.admission[0].when", "UnknownAttribute"),
+    (policy(provenance={"trust": {"hearsay": 0.1}}), "spec.provenance.trust.hearsay", "UnknownField"),
+    (policy(provenance={"trust": {"imported": 2}}), "spec.provenance.trust.imported", "OutOfRange"),
+    (policy(provenance={"blockedSources": []}), "spec.provenance.blockedSources", "Empty"),
+    (policy(provenance={"protect": [{}]}), "spec.provenance.protect[0].statedBy", "Required"),
+    (policy(feedback={"reject": 0.1}), "spec.feedback.reject", "OutOfRange"),
+    (policy(feedback={"onReject": "Forget"}), "spec.feedback.onReject", "UnknownValue"),
+    (policy(sourceOfTruth={"detect": []}), "spec.sourceOfTruth.categories", "Required"),
+    (
+        policy(sourceOfTruth={"categories": ["a"], "detect": [{"category": "a"}]}),
+        "spec.sourceOfTruth.detect[0].when",
+        "Required",
+    ),
+    (domain(), "spec", "SaysNothing"),
+    (domain(owner="a", domain=None), "spec.domain", "Required"),
+    (domain(systemOfRecord={}), "spec.systemOfRecord", "Conflict"),
+    (domain(systemOfRecord={"webhook": {"url": "http://erp"}}), "spec.systemOfRecord.webhook.url", "InvalidURL"),
+    (
+        domain(systemOfRecord={"webhook": {"url": "https://x", "timeoutSeconds": 11}}),
+        "spec.systemOfRecord.webhook.timeoutSeconds",
+        "OutOfRange",
+    ),
+    (domain(systemOfRecord={"table": {"rows": []}}), "spec.systemOfRecord.table.rows", "Empty"),
     (policy(namespace="sales"), "metadata.namespace", "WrongNamespace"),
     (policy(kind="ClusterMemoryPolicy"), "metadata.namespace", "WrongNamespace"),
     (Resource(kind="MemoryStore", namespace="support", name="a", spec={}), "kind", "UnknownKind"),
@@ -285,3 +336,63 @@ def test_the_same_structured_condition_contradicts():
 def test_floor_and_workspace_do_not_contradict():
     floor = policy("a", kind="ClusterMemoryPolicy", namespace="", admission=[RULE | {"action": "Reject"}])
     assert notes(floor, policy("b")) == {"a": [], "b": []}
+
+
+WHERE_THAT_NEVER_HOLDS = [
+    ({"confidence": {"gt": 0.9, "lt": 0.1}}, {}),
+    ({"confidence": {"gt": 0.5, "lte": 0.5}}, {}),
+    ({"confidence": {"gt": 1}}, {}),
+    ({"confidence": {"eq": 0.5, "gt": 0.5}}, {}),
+    ({"is_sensitive": {"eq": True, "ne": True}}, {}),
+    ({"source": {"eq": "imported", "in": ["retrieval", "reasoning"]}}, {}),
+    ({"observed_at": {"gt": "now() - 1d", "lt": "now() - 2d"}}, {}),
+    ({"memory_type": {"eq": "working"}}, {"memoryTypes": ["semantic"]}),
+    ({"domain": {"in": ["a", "b"]}}, {"domains": ["c/*"]}),
+    ({"category": {"eq": "mood"}}, {"categories": ["pref*"]}),
+]
+WHERE_THAT_MAY_HOLD = [
+    ({"confidence": {"gte": 0.5, "lte": 0.5}}, {}),
+    ({"confidence": {"lt": 1}}, {}),
+    ({"is_sensitive": {"eq": True, "ne": False}}, {}),
+    ({"source": {"ne": "imported", "in": ["retrieval", "imported"]}}, {}),
+    ({"observed_at": {"gt": "2026-01-01T00:00:00Z", "lt": "now() - 2d"}}, {}),
+    ({"memory_type": {"ne": "working"}}, {"memoryTypes": ["working"]}),
+    ({"domain": {"in": ["a", "c/d"]}}, {"domains": ["c/*"]}),
+    ({"topic": {"eq": "x"}}, {"categories": ["pref*"]}),
+]
+
+
+@pytest.mark.parametrize(("where", "selector"), WHERE_THAT_NEVER_HOLDS)
+def test_a_rule_that_nothing_matches_is_noted(where, selector):
+    (note,) = notes(policy("a", selector=selector, admission=[RULE | {"where": where}]))["a"]
+    assert note.startswith("never matches: ")
+
+
+@pytest.mark.parametrize(("where", "selector"), WHERE_THAT_MAY_HOLD)
+def test_a_rule_that_something_may_match_is_not(where, selector):
+    assert notes(policy("a", selector=selector, admission=[RULE | {"where": where}]))["a"] == []
+
+
+@pytest.mark.parametrize(
+    ("loud", "quiet", "is_noted", "why"),
+    [
+        ({"priority": 1}, {}, True, "everything is covered from above"),
+        ({"priority": 1, "selector": {"domains": ["a/**"]}}, {"selector": {"domains": ["a/*", "a/b"]}}, True, "a tree"),
+        ({"priority": 1, "selector": {"domains": ["a/*"]}}, {"selector": {"domains": ["a/**"]}}, False, "too narrow"),
+        ({"priority": 1, "selector": {"roles": ["x"]}}, {}, False, "others speak too"),
+        ({"priority": 1, "mode": "Audit"}, {}, False, "on trial it silences nobody"),
+        ({"priority": -1}, {}, False, "from below"),
+        ({"priority": 1, "recall": [{"name": "h", "action": "Hide"}], "admission": None}, {}, False, "another point"),
+    ],
+)
+def test_a_rule_that_never_decides_is_noted_with_the_one_that_silences_it(loud, quiet, is_noted, why):
+    conditional = [RULE | {"when": "candidate.is_sensitive"}]
+    found = notes(policy("loud", **loud), policy("quiet", admission=conditional, **quiet))["quiet"]
+    assert bool(found) is is_noted, why
+    assert all("MemoryPolicy/loud/accept always matches there" in note for note in found)
+
+
+def test_a_milder_rule_beside_one_that_always_matches_never_decides():
+    strict = {"name": "strict", "action": "Reject"}
+    (note,) = notes(policy("a", admission=[RULE | {"when": "candidate.is_sensitive"}, strict]))["a"]
+    assert note == "never decides: MemoryPolicy/a/strict always matches there and is stricter"

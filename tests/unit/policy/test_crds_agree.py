@@ -1,12 +1,36 @@
 """The CRDs and the core say the same of shapes and bounds; whoever changes one hears of the other."""
 
+import re
 from pathlib import Path
 
 import pytest
 import yaml
 
-from memwarden_policy import attributes, bounds, granting, policies, stores, structured
-from memwarden_policy.model import Access, Action, MemoryType, Mode, Reads, SourceKind, SubjectKind
+from memwarden_policy import (
+    attributes,
+    bounds,
+    domains,
+    granting,
+    policies,
+    ruling,
+    shapes,
+    sourcing,
+    stores,
+    structured,
+)
+from memwarden_policy.demands import By
+from memwarden_policy.model import (
+    Access,
+    Action,
+    Change,
+    MemoryType,
+    Mode,
+    Point,
+    Reads,
+    Recall,
+    SourceKind,
+    SubjectKind,
+)
 
 CRDS = Path(__file__).parents[3] / "crds"
 
@@ -26,6 +50,9 @@ POLICY = spec_of("memorypolicies")
 FLOOR = spec_of("clustermemorypolicies")
 GRANT = spec_of("memoryaccessgrants")
 STORE = spec_of("memorystores")
+DOMAIN = spec_of("memorydomains")
+CONFIRMATION = POLICY["admission"]["items"]["properties"]["confirmation"]["properties"]
+PROVENANCE = POLICY["provenance"]["properties"]
 
 
 @pytest.mark.parametrize(
@@ -34,7 +61,21 @@ STORE = spec_of("memorystores")
         (POLICY, (*policies.FIELDS, "storeRef")),
         (FLOOR, policies.FIELDS),
         (POLICY["selector"]["properties"], policies.SELECTOR_FIELDS),
-        (POLICY["admission"]["items"]["properties"], policies.RULE_FIELDS),
+        *((POLICY[point]["items"]["properties"], ruling.FIELDS_OF[point]) for point in Point),
+        (CONFIRMATION, ruling.CONFIRMATION_FIELDS),
+        (PROVENANCE, sourcing.PROVENANCE_FIELDS),
+        (PROVENANCE["trust"]["properties"], tuple(SourceKind)),
+        (PROVENANCE["protect"]["items"]["properties"], sourcing.PROTECTION_FIELDS),
+        (POLICY["feedback"]["properties"], sourcing.FEEDBACK_FIELDS),
+        (POLICY["sourceOfTruth"]["properties"], sourcing.TRUTH_FIELDS),
+        (POLICY["sourceOfTruth"]["properties"]["detect"]["items"]["properties"], sourcing.DETECTION_FIELDS),
+        (DOMAIN, domains.FIELDS),
+        (DOMAIN["systemOfRecord"]["properties"], domains.RECORD_FIELDS),
+        (DOMAIN["systemOfRecord"]["properties"]["webhook"]["properties"], domains.WEBHOOK_FIELDS),
+        (
+            DOMAIN["systemOfRecord"]["properties"]["table"]["properties"]["rows"]["items"]["properties"],
+            domains.ROW_FIELDS,
+        ),
         (GRANT, granting.FIELDS),
         (GRANT["subjects"]["items"]["properties"], granting.SUBJECT_FIELDS),
         (STORE, stores.FIELDS),
@@ -50,6 +91,12 @@ def test_the_same_fields_are_known(schema, fields):
         (POLICY, "mode", Mode),
         (POLICY, "selector.memoryTypes.[]", MemoryType),
         (POLICY, "admission.[].action", Action),
+        (POLICY, "recall.[].action", Recall),
+        (POLICY, "update.[].action", Change),
+        (POLICY, "delete.[].action", Change),
+        (POLICY, "admission.[].confirmation.by", By),
+        (POLICY, "provenance.protect.[].statedBy.[]", SourceKind),
+        (POLICY, "provenance.protect.[].from.[]", SourceKind),
         (GRANT, "access", Access),
         (GRANT, "subjects.[].kind", SubjectKind),
         (GRANT, "mayClaim.[]", SourceKind),
@@ -70,6 +117,26 @@ def test_the_same_words_are_known(schema, path, kind):
         (POLICY, "admission", "maxItems", bounds.RULES_PER_POLICY_MAX),
         (POLICY, "admission.[].name", "maxLength", bounds.RULE_NAME_MAX),
         (POLICY, "admission.[].when", "maxLength", bounds.EXPRESSION_LENGTH_MAX),
+        *((POLICY, f"{point}", "maxItems", bounds.RULES_PER_POLICY_MAX) for point in Point),
+        (POLICY, "admission.[].question", "maxLength", bounds.QUESTION_LENGTH_MAX),
+        (POLICY, "admission.[].message", "maxLength", bounds.MESSAGE_LENGTH_MAX),
+        (POLICY, "admission.[].confirmation.expiresAfter", "maxLength", bounds.DURATION_LENGTH_MAX),
+        (POLICY, "admission.[].confirmation.role", "maxLength", bounds.ROLE_NAME_MAX),
+        (POLICY, "provenance.allowedSources", "maxItems", bounds.SOURCES_MAX),
+        (POLICY, "provenance.blockedSources", "maxItems", bounds.SOURCES_MAX),
+        (POLICY, "provenance.blockedSources.[]", "maxLength", bounds.SOURCE_GLOB_LENGTH_MAX),
+        (POLICY, "provenance.protect", "maxItems", bounds.PROTECTIONS_MAX),
+        (POLICY, "provenance.protect.[].statedBy", "maxItems", bounds.SOURCE_KINDS_MAX),
+        (POLICY, "sourceOfTruth.categories", "maxItems", bounds.TRUTH_CATEGORIES_MAX),
+        (POLICY, "sourceOfTruth.detect", "maxItems", bounds.DETECTIONS_MAX),
+        (DOMAIN, "domain", "maxLength", bounds.DOMAIN_LENGTH_MAX),
+        (DOMAIN, "owner", "maxLength", bounds.PERSON_LENGTH_MAX),
+        (DOMAIN, "systemOfRecord.webhook.url", "maxLength", bounds.ENDPOINT_URL_MAX),
+        (DOMAIN, "systemOfRecord.webhook.timeoutSeconds", "maximum", bounds.WEBHOOK_TIMEOUT_SECONDS_MAX),
+        (DOMAIN, "systemOfRecord.webhook.timeoutSeconds", "default", domains.TIMEOUT_SECONDS_DEFAULT),
+        (DOMAIN, "systemOfRecord.table.rows", "maxItems", bounds.RECORD_ROWS_MAX),
+        (DOMAIN, "systemOfRecord.table.rows.[].subject", "maxLength", bounds.SUBJECT_LENGTH_MAX),
+        (DOMAIN, "systemOfRecord.table.rows.[].value", "maxLength", bounds.RECORD_VALUE_LENGTH_MAX),
         (POLICY, "selector.domains", "maxItems", bounds.SELECTOR_DOMAINS_MAX),
         (POLICY, "selector.domains.[]", "maxLength", bounds.DOMAIN_LENGTH_MAX),
         (POLICY, "selector.memoryTypes", "maxItems", bounds.SELECTOR_MEMORY_TYPES_MAX),
@@ -98,22 +165,37 @@ def test_the_same_bounds_hold(schema, path, bound, number):
     assert at(schema, path)[bound] == number
 
 
-WHERE = POLICY["admission"]["items"]["properties"]["where"]["properties"]
-SPOKEN_OF = {
-    attribute.short_name: attribute
-    for attribute in attributes.BY_SHORT_NAME.values()
-    if structured.OPERATORS_OF[attribute.type]
-}
+POINTS = {Point.ADMISSION: attributes.Matter.CANDIDATE} | dict.fromkeys(
+    [Point.RECALL, Point.UPDATE, Point.DELETE], attributes.Matter.MEMORY
+)
 
 
-def test_where_speaks_of_the_same_attributes():
-    assert sorted(WHERE) == sorted(SPOKEN_OF)
-    assert FLOOR["admission"]["items"]["properties"]["where"]["properties"] == WHERE
+def where_at(point):
+    return POLICY[point]["items"]["properties"]["where"]["properties"]
 
 
-@pytest.mark.parametrize("name", SPOKEN_OF)
-def test_where_takes_the_same_operators_and_values(name):
-    attribute, schema = SPOKEN_OF[name], WHERE[name]["properties"]
+def spoken_of(point):
+    table = attributes.TABLES[POINTS[point]]
+    return {name: each for name, each in table.by_short_name.items() if structured.OPERATORS_OF[each.type]}
+
+
+@pytest.mark.parametrize("point", POINTS)
+def test_where_speaks_of_the_same_attributes(point):
+    assert sorted(where_at(point)) == sorted(spoken_of(point))
+
+
+def test_a_detection_speaks_of_what_admission_speaks_of():
+    detection = POLICY["sourceOfTruth"]["properties"]["detect"]["items"]["properties"]
+    assert detection["where"] == POLICY["admission"]["items"]["properties"]["where"]
+
+
+def test_the_floor_takes_the_same_as_a_policy():
+    assert {name: schema for name, schema in POLICY.items() if name != "storeRef"} == FLOOR
+
+
+@pytest.mark.parametrize(("point", "name"), [(point, name) for point in POINTS for name in spoken_of(point)])
+def test_where_takes_the_same_operators_and_values(point, name):
+    attribute, schema = spoken_of(point)[name], where_at(point)[name]["properties"]
     assert sorted(schema) == sorted(structured.OPERATORS_OF[attribute.type])
     if attribute.type == attributes.Type.STRING:
         assert schema["in"]["maxItems"] == attribute.choices_max
@@ -123,3 +205,11 @@ def test_where_takes_the_same_operators_and_values(name):
         assert (schema["gte"]["minimum"], schema["gte"]["maximum"]) == (0, 1)
     if attribute.type == attributes.Type.TIMESTAMP:
         assert schema["lt"]["maxLength"] == bounds.TIME_LENGTH_MAX
+
+
+@pytest.mark.parametrize(
+    ("text", "is_taken"), [("30d", True), ("1w", True), ("45m", True), ("0d", False), ("30", False), ("1y", False)]
+)
+def test_durations_look_alike_to_both(text, is_taken):
+    assert (shapes.duration(text) is not None) == is_taken
+    assert (re.fullmatch(CONFIRMATION["expiresAfter"]["pattern"], text) is not None) == is_taken

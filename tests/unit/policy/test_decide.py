@@ -7,7 +7,7 @@ from decimal import Decimal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memwarden_policy import bounds, granting, selection
+from memwarden_policy import bounds, domains, granting, ruling, selection, sourcing
 from memwarden_policy import policies as reading
 from memwarden_policy.access import rights
 from memwarden_policy.compile import compile_ruleset
@@ -179,7 +179,7 @@ def test_what_nobody_may_claim_is_always_rejected(mine, floor, store, candidate,
 def test_the_index_finds_what_asking_every_policy_finds(mine, candidate):
     held = frozenset({"lead"})
     compiled = [compile_ruleset([each], StoreDefaults(), workspace="support").ruleset for each in mine]
-    everyone = [policy for each in compiled for bucket in each.policies._buckets.values() for policy in bucket]
+    everyone = [policy for each in compiled for policy in each.policies]
     asked = {policy.address for policy in everyone if policy.selector.covers(candidate, held)}
     index = selection.Index({policy.address: policy for policy in everyone}.values())
     assert {policy.address for policy in index.select(candidate, held)} == asked
@@ -190,14 +190,33 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
     max_leaves=8,
 )
-FIELDS = st.sampled_from((*reading.FIELDS, *reading.RULE_FIELDS, *granting.FIELDS, *granting.SUBJECT_FIELDS))
+FIELDS = st.sampled_from(
+    sorted(
+        {
+            *reading.FIELDS,
+            *ruling.ADMISSION_FIELDS,
+            *ruling.CONFIRMATION_FIELDS,
+            *sourcing.PROVENANCE_FIELDS,
+            *sourcing.PROTECTION_FIELDS,
+            *sourcing.FEEDBACK_FIELDS,
+            *sourcing.TRUTH_FIELDS,
+            *granting.FIELDS,
+            *granting.SUBJECT_FIELDS,
+            *domains.FIELDS,
+            *domains.RECORD_FIELDS,
+            *domains.WEBHOOK_FIELDS,
+            *domains.ROW_FIELDS,
+        }
+    )
+)
+KINDS = st.sampled_from(["MemoryPolicy", "MemoryAccessGrant", "MemoryDomain", "X", ""])
 SPECS = st.recursive(
     JSON, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(FIELDS, inner, max_size=4), max_leaves=12
 )
 
 
 @settings(max_examples=300)
-@given(st.dictionaries(FIELDS, SPECS, max_size=6), st.sampled_from(["MemoryPolicy", "MemoryAccessGrant", "X", ""]))
+@given(st.dictionaries(FIELDS, SPECS, max_size=6), KINDS)
 def test_no_spec_raises(spec, kind):
     compiled = compile_ruleset(
         [Resource(kind=kind, namespace="support", name="a", spec=spec)], StoreDefaults(), workspace="support"

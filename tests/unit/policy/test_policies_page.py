@@ -5,9 +5,22 @@ from pathlib import Path
 
 import pytest
 
-from memwarden_policy import attributes, bounds, casefiles, corpus, globs, parse, structured, subset
+from memwarden_policy import (
+    attributes,
+    bounds,
+    casefiles,
+    corpus,
+    domains,
+    globs,
+    parse,
+    policies,
+    ruling,
+    sourcing,
+    structured,
+    subset,
+)
 from memwarden_policy.compile import compile_ruleset
-from memwarden_policy.model import Action, StoreDefaults
+from memwarden_policy.model import Action, Change, Recall, StoreDefaults
 
 PAGE = (Path(__file__).parents[3] / "docs" / "policies.md").read_text()
 BLOCKS = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
@@ -25,8 +38,20 @@ def words(attribute):
 
 
 def test_the_table_of_attributes_is_that_of_the_code():
-    expected = [f"| `{each.name}` | {each.type} | {each.meaning}{words(each)} |" for each in attributes.ATTRIBUTES]
+    everything = attributes.TABLES[attributes.Matter.CANDIDATE].attributes
+    expected = [f"| `{each.name}` | {each.type} | {each.meaning}{words(each)} |" for each in everything]
     assert table("attributes") == expected
+
+
+def test_the_table_of_attributes_of_memories_is_that_of_the_code():
+    tables = {matter: table.by_short_name for matter, table in attributes.TABLES.items()}
+    own = [
+        each
+        for name, each in tables[attributes.Matter.MEMORY].items()
+        if name not in tables[attributes.Matter.CANDIDATE]
+    ]
+    expected = [f"| `{each.name}` | {each.type} | {each.meaning}{words(each)} |" for each in own]
+    assert table("attributes of memories") == expected
 
 
 BOUNDS = [
@@ -43,10 +68,16 @@ BOUNDS = [
     ("domains, categories or roles of a selector", bounds.SELECTOR_DOMAINS_MAX),
     ("subjects of a grant", bounds.GRANT_SUBJECTS_MAX),
     ("domains of a grant", bounds.GRANT_DOMAINS_MAX),
+    ("allowed or blocked sources of a policy", bounds.SOURCES_MAX),
+    ("detections of a policy", bounds.DETECTIONS_MAX),
+    ("rows of a table of record", bounds.RECORD_ROWS_MAX),
+    ("characters of a question or a message", bounds.QUESTION_LENGTH_MAX),
     ("characters of a domain or a topic", bounds.DOMAIN_LENGTH_MAX),
     ("characters of a category or a tag", bounds.CATEGORY_LENGTH_MAX),
     ("tags of a memory", bounds.TAGS_MAX),
     ("characters of a memory", bounds.CONTENT_LENGTH_MAX),
+    ("characters of a structured value, as JSON", bounds.VALUE_LENGTH_MAX),
+    ("levels of a structured value", bounds.VALUE_DEPTH_MAX),
 ]
 
 
@@ -58,13 +89,14 @@ def test_bounds_named_together_are_the_same():
     assert bounds.SELECTOR_CATEGORIES_MAX == bounds.SELECTOR_ROLES_MAX == bounds.SELECTOR_DOMAINS_MAX
     assert bounds.TOPIC_LENGTH_MAX == bounds.DOMAIN_LENGTH_MAX
     assert bounds.TAG_LENGTH_MAX == bounds.CATEGORY_LENGTH_MAX
+    assert bounds.QUESTION_LENGTH_MAX == bounds.MESSAGE_LENGTH_MAX
     assert (bounds.WHERE_WORDS_MAX, bounds.WHERE_LONG_TEXTS_MAX) == (8, 16)
 
 
 def test_every_example_is_judged():
     assert len(RESOURCES) + len(CASES) == len(BLOCKS)
     assert len(RESOURCES) >= 6
-    assert len(CASES) == 1
+    assert len(CASES) == 2
 
 
 @pytest.mark.parametrize("block", RESOURCES)
@@ -95,7 +127,27 @@ def test_every_word_a_policy_may_use_is_on_the_page():
         assert f"`{operator}`" in PAGE, operator
     for action in Action:
         assert f"| `{action}` |" in PAGE
-    for field in (*casefiles.EXPECT_FIELDS, *casefiles.CALLER_FIELDS, *casefiles.SUITE_FIELDS):
+    for kind in (Recall, Change):
+        assert all(f"`{action}`" in PAGE for action in kind)
+    for field in (
+        *casefiles.EXPECT_FIELDS,
+        *casefiles.CALLER_FIELDS,
+        *casefiles.SUITE_FIELDS,
+        *casefiles.CASE_FIELDS,
+        *casefiles.KNOWN_FIELDS,
+        *policies.FIELDS,
+        *ruling.ADMISSION_FIELDS,
+        *ruling.CONFIRMATION_FIELDS,
+        *sourcing.PROVENANCE_FIELDS,
+        *sourcing.PROTECTION_FIELDS,
+        *sourcing.FEEDBACK_FIELDS,
+        *sourcing.TRUTH_FIELDS,
+        *sourcing.DETECTION_FIELDS,
+        *domains.FIELDS,
+        *domains.RECORD_FIELDS,
+        *domains.WEBHOOK_FIELDS,
+        *domains.ROW_FIELDS,
+    ):
         assert field in PAGE, field
 
 

@@ -125,5 +125,5 @@ def test_a_moment_without_a_zone_is_a_failure():
 
 
 def test_every_attribute_of_a_candidate_but_lists_takes_an_operator():
-    for attribute in attributes.BY_SHORT_NAME.values():
+    for attribute in attributes.TABLES[attributes.Matter.CANDIDATE].by_short_name.values():
         assert bool(structured.OPERATORS_OF[attribute.type]) == (attribute.type != attributes.Type.STRINGS)

@@ -1,0 +1,147 @@
+-- What becomes of a memory and of a candidate. All run with the caller's rights: row-level security applies.
+
+-- The one condition under which a memory is served.
+create function memwarden.is_in_force(m memwarden.memory) returns boolean language sql stable as
+  $$ select m.status in ('confirmed', 'needs_verification') and (m.valid_until is null or m.valid_until > now()) $$;
+
+-- What is in the place that a statement names; episodes and working notes name none, a procedure is named by its topic.
+create function memwarden.in_place_of(p_domain uuid, p_owner text, p_type text, p_topic text, p_subject text)
+returns setof memwarden.memory language sql stable set search_path = pg_catalog, pg_temp as $$
+  select m.* from memwarden.memory m where m.workspace_id = memwarden.current_workspace() and m.domain_id = p_domain
+    and m.topic = p_topic and m.topic <> '' and m.subject = p_subject and m.memory_type = p_type
+    and (p_subject <> '' or p_type = 'procedural') and p_type not in ('episodic', 'working')
+    and m.owner is not distinct from p_owner and memwarden.is_in_force(m) order by m.id desc limit 1
+$$;
+
+-- Moves a memory among the past versions. Keys of `p`: as, by, reason (or null), successor (or null).
+create function memwarden.retire(p_id uuid, p jsonb) returns boolean
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  w uuid := memwarden.current_workspace();
+  old memwarden.memory;
+begin
+  delete from memwarden.memory m where m.workspace_id = w and m.id = p_id returning m.* into old;
+  if not found then
+    return false;
+  end if;
+  insert into memwarden.memory_version select * from jsonb_populate_record(null::memwarden.memory_version,
+    to_jsonb(old) || jsonb_build_object('ended_as', p -> 'as', 'ended_at', now(), 'ended_by', p -> 'by',
+      'ended_reason', p -> 'reason', 'successor', p -> 'successor'));
+  delete from memwarden.intake i where i.workspace_id = w and i.id = p_id;
+  return true;
+end $$;
+
+-- Puts the next version of a memory in its place; `p_new` holds the columns that differ. False: it is another by now.
+create function memwarden.revise(p_id uuid, p_version integer, p_new jsonb) returns boolean
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  w uuid := memwarden.current_workspace();
+  old memwarden.memory;
+begin
+  delete from memwarden.memory m where m.workspace_id = w and m.id = p_id and m.version = p_version
+    returning m.* into old;
+  if not found then
+    return false;
+  end if;
+  insert into memwarden.memory_version select * from jsonb_populate_record(null::memwarden.memory_version,
+    to_jsonb(old) || jsonb_build_object('ended_as', 'superseded', 'ended_at', now(),
+      'ended_by', p_new -> 'changed_by', 'ended_reason', p_new -> 'change_reason', 'successor', p_id));
+  insert into memwarden.memory select * from jsonb_populate_record(null::memwarden.memory,
+    to_jsonb(old) || p_new || jsonb_build_object('version', old.version + 1, 'since', now()));
+  return true;
+end $$;
+
+-- A confirmed candidate comes into force. Keys of `p`: id, by, claim (its tombstone's key), entry.
+-- Answers confirmed, gone (there is no such candidate) or moved (the memory it would change is another by now).
+create function memwarden.confirm(p jsonb) returns text
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  w uuid := memwarden.current_workspace();
+  held memwarden.candidate;
+  old_id uuid;
+  done boolean := true;
+begin
+  select * into held from memwarden.candidate c
+    where c.workspace_id = w and c.id = (p ->> 'id')::uuid and c.expires_at > now();
+  if not found then
+    return 'gone';
+  end if;
+  case held.change
+  when 'delete' then
+    perform from memwarden.memory m where m.workspace_id = w and m.id = held.target and m.version = held.target_version;
+    done := found and memwarden.retire(held.target, jsonb_build_object('as', 'revoked', 'by', p -> 'by', 'reason',
+      held.reason, 'successor', null));
+  when 'edit' then
+    done := memwarden.revise(held.target, held.target_version, jsonb_build_object('content', held.content,
+      'value', held.value, 'valid_until', held.valid_until, 'source', held.source, 'confidence', held.confidence,
+      'confirmed_by', p -> 'by', 'last_confirmed_at', now(), 'decision_id', held.decision_id,
+      'changed_by', held.proposed_by, 'change_reason', held.reason));
+  else
+    select m.id into old_id from memwarden.in_place_of(held.domain_id, held.owner, held.memory_type, held.topic,
+      held.subject) m;
+    if found then
+      perform memwarden.retire(old_id, jsonb_build_object('as', 'superseded', 'by', p -> 'by', 'reason', null,
+        'successor', held.id));
+    end if;
+    insert into memwarden.memory select * from jsonb_populate_record(null::memwarden.memory, to_jsonb(held)
+      || jsonb_build_object('confirmed_by', p -> 'by', 'in_force_from', now(), 'version', held.version + 1,
+        'status', 'confirmed', 'last_confirmed_at', now(), 'since', now(), 'changed_by', p -> 'by'));
+  end case;
+  if not done then
+    return 'moved';
+  end if;
+  delete from memwarden.tombstone t where t.workspace_id = w and t.domain_id = held.domain_id
+    and t.owner_key = coalesce(held.owner, '') and t.key = decode(p ->> 'claim', 'hex');
+  delete from memwarden.candidate c where c.workspace_id = w and c.id = held.id;
+  perform memwarden.journal_append(p -> 'entry');
+  return 'confirmed';
+end $$;
+
+-- Puts other words in the place of those that wait; whoever said yes said it to the old ones.
+create function memwarden.reword(p_id uuid, p_new jsonb) returns boolean
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  w uuid := memwarden.current_workspace();
+  held memwarden.candidate;
+begin
+  delete from memwarden.candidate c where c.workspace_id = w and c.id = p_id returning c.* into held;
+  if not found then
+    return false;
+  end if;
+  insert into memwarden.candidate select * from jsonb_populate_record(null::memwarden.candidate,
+    to_jsonb(held) || p_new || jsonb_build_object('version', held.version + 1));
+  return true;
+end $$;
+
+-- A candidate goes, and with it what its intake remembered. Keys of `p`: id, by, claim (null: no tombstone), due (only
+-- if it has expired), entry.
+create function memwarden.drop_candidate(p jsonb) returns boolean
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  w uuid := memwarden.current_workspace();
+  held memwarden.candidate;
+begin
+  select * into held from memwarden.candidate c
+    where c.workspace_id = w and c.id = (p ->> 'id')::uuid and (c.expires_at <= now()) = (p ->> 'due')::boolean;
+  if not found then
+    return false;
+  end if;
+  if p ->> 'claim' is not null then
+    insert into memwarden.tombstone values (w, held.domain_id, coalesce(held.owner, ''), decode(p ->> 'claim', 'hex'),
+      held.id, p ->> 'by', now()) on conflict do nothing;
+  end if;
+  delete from memwarden.intake i where i.workspace_id = w and i.id = held.id;
+  delete from memwarden.candidate c where c.workspace_id = w and c.id = held.id;
+  perform memwarden.journal_append(p -> 'entry');
+  return true;
+end $$;
+
+-- Superseded by confirm and drop_candidate.
+drop function memwarden.review(uuid, text, jsonb);
+
+revoke execute on function memwarden.is_in_force(memwarden.memory),
+  memwarden.in_place_of(uuid, text, text, text, text), memwarden.retire(uuid, jsonb),
+  memwarden.revise(uuid, integer, jsonb), memwarden.confirm(jsonb), memwarden.reword(uuid, jsonb), memwarden.drop_candidate(jsonb) from public;
+grant execute on function memwarden.is_in_force(memwarden.memory),
+  memwarden.in_place_of(uuid, text, text, text, text), memwarden.retire(uuid, jsonb),
+  memwarden.revise(uuid, integer, jsonb), memwarden.confirm(jsonb), memwarden.reword(uuid, jsonb), memwarden.drop_candidate(jsonb) to mw_app;

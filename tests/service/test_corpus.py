@@ -74,7 +74,7 @@ class World:
     def rows(self, suite):
         with self.engine.connect() as connection:
             row = connection.execute(READ_RULESET, {"workspace": self.operator.uids[suite.workspace]}).one()
-        return Rows(workspace=row.name, revision=row.revision, digest=row.digest, store=row.store, objects=row.objects)
+        return Rows(**{"workspace" if name == "name" else name: value for name, value in row._asdict().items()})
 
     def client(self, suite, caller):
         """Return a client that is the caller of a case."""

@@ -17,6 +17,10 @@ TAMPERINGS = {
     "the last is gone": "delete from memwarden.journal where seq = 8 and workspace_id = '{w}'",
     "the tail is gone": "delete from memwarden.journal where seq > 4 and workspace_id = '{w}'",
     "everything is gone": "delete from memwarden.journal where workspace_id = '{w}'",
+    "everything and its head are gone": "delete from memwarden.journal where workspace_id = '{w}'; "
+    "delete from memwarden.journal_head where workspace_id = '{w}'",
+    "everything is gone and its head is at the start": "delete from memwarden.journal where workspace_id = '{w}'; "
+    "update memwarden.journal_head set seq = 0 where workspace_id = '{w}'",
     "two have changed places": "update memwarden.journal set seq = case seq when 3 then 104 else 103 end "
     "where seq in (3, 4) and workspace_id = '{w}'",
     "one is put in between": "insert into memwarden.journal select workspace_id, 99, entry, prev, hash from "

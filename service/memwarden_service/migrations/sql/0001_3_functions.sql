@@ -149,8 +149,9 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
       from memwarden.journal j where j.workspace_id = memwarden.current_workspace() window w as (order by j.seq)
   )
   select count(*), min(seq) filter (where not is_good),
-    coalesce((select coalesce((h.seq, h.hash) = (select c.seq, c.hash from chain c order by c.seq desc limit 1), h.seq = 0)
-      from memwarden.journal_head h where h.workspace_id = memwarden.current_workspace()), count(*) = 0)
+    -- A workspace that has rules has the entry of their putting at least: an empty journal is none.
+    coalesce((select (h.seq, h.hash) = (select c.seq, c.hash from chain c order by c.seq desc limit 1)
+      from memwarden.journal_head h where h.workspace_id = memwarden.current_workspace()), false)
   from chain
 $$;
 

@@ -130,6 +130,5 @@ def _idempotency(hash_key: bytes, draft: "Draft") -> dict[str, Any] | None:
         "key": key.hex(),
         "request": keyed(hash_key, "request", draft.body).hex(),
         "lock": int.from_bytes(key[:8], signed=True),
-        "proposed_by_maker": picture.subject.made_by,
         "expires_at": (picture.now + IDEMPOTENCY_LIFE).isoformat(),
     }

@@ -6,6 +6,7 @@ from typing import Any
 import psycopg
 from alembic import command
 from alembic.config import Config
+from alembic.script import ScriptDirectory
 from sqlalchemy import NullPool, create_engine, make_url
 from sqlalchemy.engine import URL
 
@@ -71,6 +72,11 @@ def print_sql() -> None:
     print(ROLES_SQL)  # noqa: T201 - this command's answer
     print("set role mw_owner;")  # noqa: T201
     command.upgrade(_config(), "head", sql=True)
+
+
+def head() -> str | None:
+    """Return the newest version of the schema: the one that this service works with."""
+    return ScriptDirectory.from_config(_config()).get_current_head()
 
 
 def sqlalchemy_url(url: str) -> URL:

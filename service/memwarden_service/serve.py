@@ -16,14 +16,14 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from memwarden_service import app as application
-from memwarden_service import cluster, expiry, metrics
+from memwarden_service import cluster, expiry, metrics, migrate
 from memwarden_service.database import POOL_CONNECTIONS_MAX, schema_version, warm
 from memwarden_service.edge import Edge
 from memwarden_service.service import Service, assemble
 from memwarden_service.settings import Settings
 from memwarden_service.wire import BoundedProtocol
 
-SCHEMA = "0002"
+SCHEMA = migrate.head()
 GRACE_SECONDS = 20
 KEEP_ALIVE_SECONDS = 30
 BACKLOG_MAX = 512

@@ -2,6 +2,8 @@
 
 from alembic import context
 
+from memwarden_service.migrations import steps
+
 VERSION_SCHEMA = "memwarden"
 
 
@@ -17,6 +19,9 @@ def run() -> None:
     )
     with context.begin_transaction():
         context.run_migrations()
+        if context.get_revision_argument() == context.get_head_revision():
+            for statement in steps.functions():
+                context.execute(statement)
 
 
 run()

@@ -94,3 +94,6 @@ grant select, insert on memwarden.memory_version, memwarden.feedback, memwarden.
 grant select, insert, delete on memwarden.tombstone to mw_app;
 grant delete on memwarden.memory to mw_app;
 grant select (workspace_id, id, owner, expires_at) on memwarden.candidate to mw_registry;
+
+-- Superseded by confirm and drop_candidate.
+drop function memwarden.review(uuid, text, jsonb);

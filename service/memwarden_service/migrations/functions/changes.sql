@@ -1,11 +1,11 @@
 -- What becomes of a memory and of a candidate. All run with the caller's rights: row-level security applies.
 
 -- The one condition under which a memory is served.
-create function memwarden.is_in_force(m memwarden.memory) returns boolean language sql stable as
+create or replace function memwarden.is_in_force(m memwarden.memory) returns boolean language sql stable as
   $$ select m.status in ('confirmed', 'needs_verification') and (m.valid_until is null or m.valid_until > now()) $$;
 
 -- What is in the place that a statement names; episodes and working notes name none, a procedure is named by its topic.
-create function memwarden.in_place_of(p_domain uuid, p_owner text, p_type text, p_topic text, p_subject text)
+create or replace function memwarden.in_place_of(p_domain uuid, p_owner text, p_type text, p_topic text, p_subject text)
 returns setof memwarden.memory language sql stable set search_path = pg_catalog, pg_temp as $$
   select m.* from memwarden.memory m where m.workspace_id = memwarden.current_workspace() and m.domain_id = p_domain
     and m.topic = p_topic and m.topic <> '' and m.subject = p_subject and m.memory_type = p_type
@@ -14,7 +14,7 @@ returns setof memwarden.memory language sql stable set search_path = pg_catalog,
 $$;
 
 -- Moves a memory among the past versions. Keys of `p`: as, by, reason (or null), successor (or null).
-create function memwarden.retire(p_id uuid, p jsonb) returns boolean
+create or replace function memwarden.retire(p_id uuid, p jsonb) returns boolean
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   w uuid := memwarden.current_workspace();
@@ -32,7 +32,7 @@ begin
 end $$;
 
 -- Puts the next version of a memory in its place; `p_new` holds the columns that differ. False: it is another by now.
-create function memwarden.revise(p_id uuid, p_version integer, p_new jsonb) returns boolean
+create or replace function memwarden.revise(p_id uuid, p_version integer, p_new jsonb) returns boolean
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   w uuid := memwarden.current_workspace();
@@ -53,7 +53,7 @@ end $$;
 
 -- A confirmed candidate comes into force. Keys of `p`: id, by, claim (its tombstone's key), entry.
 -- Answers confirmed, gone (there is no such candidate) or moved (the memory it would change is another by now).
-create function memwarden.confirm(p jsonb) returns text
+create or replace function memwarden.confirm(p jsonb) returns text
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   w uuid := memwarden.current_workspace();
@@ -98,7 +98,7 @@ begin
 end $$;
 
 -- Puts other words in the place of those that wait; whoever said yes said it to the old ones.
-create function memwarden.reword(p_id uuid, p_new jsonb) returns boolean
+create or replace function memwarden.reword(p_id uuid, p_new jsonb) returns boolean
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   w uuid := memwarden.current_workspace();
@@ -115,7 +115,7 @@ end $$;
 
 -- A candidate goes, and with it what its intake remembered. Keys of `p`: id, by, claim (null: no tombstone), due (only
 -- if it has expired), entry.
-create function memwarden.drop_candidate(p jsonb) returns boolean
+create or replace function memwarden.drop_candidate(p jsonb) returns boolean
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   w uuid := memwarden.current_workspace();
@@ -135,9 +135,6 @@ begin
   perform memwarden.journal_append(p -> 'entry');
   return true;
 end $$;
-
--- Superseded by confirm and drop_candidate.
-drop function memwarden.review(uuid, text, jsonb);
 
 revoke execute on function memwarden.is_in_force(memwarden.memory),
   memwarden.in_place_of(uuid, text, text, text, text), memwarden.retire(uuid, jsonb),

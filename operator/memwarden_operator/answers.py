@@ -53,6 +53,16 @@ class Answer:
     workspace: WorkspaceAnswer
     objects: Mapping[ResourceKey, ObjectAnswer]
     store: StoreDefaults | None = None  # None: the service does not say which defaults it holds.
+    holds_memories: bool = True  # An older service does not say it.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """What one policy does to the memories of one workspace."""
+
+    generation: int
+    memories: int
+    counts: Mapping[str, int]
 
 
 def answer(document: Any) -> Answer:
@@ -64,7 +74,12 @@ def answer(document: Any) -> Answer:
     try:
         objects = [_object(each) for each in document["objects"]]
         by_key = {each.key: each for each in objects}
-        return Answer(workspace=_workspace(document), objects=by_key, store=_defaults(document.get("store")))
+        return Answer(
+            workspace=_workspace(document),
+            objects=by_key,
+            store=_defaults(document.get("store")),
+            holds_memories=bool(document.get("holds_memories", True)),
+        )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise MalformedAnswerError(f"the answer has no such field: {error}") from error
 
@@ -77,6 +92,19 @@ def page(document: Any) -> tuple[list[WorkspaceAnswer], str | None]:
     """
     try:
         return [_workspace(each) for each in document["workspaces"]], document.get("next")
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise MalformedAnswerError(f"the answer has no such field: {error}") from error
+
+
+def counted(document: Any) -> Counted:
+    """Read the answer to `GET .../impact`.
+
+    Raises:
+        MalformedAnswerError: a field is missing or of another type.
+    """
+    try:
+        counts = {str(name): int(count) for name, count in document["counts"].items()}
+        return Counted(generation=int(document["generation"]), memories=int(document["memories"]), counts=counts)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise MalformedAnswerError(f"the answer has no such field: {error}") from error
 

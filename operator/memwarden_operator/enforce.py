@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from memwarden_operator import metrics, plan, publish, statuses
+from memwarden_operator import impacts, metrics, plan, publish, statuses
 from memwarden_operator.answers import Answer
 from memwarden_operator.events import About, Happening
 from memwarden_operator.fence import Fence
@@ -19,7 +19,7 @@ from memwarden_operator.services import Services
 from memwarden_operator.shapes import Picture, PolicyObject, StoreKey
 from memwarden_operator.state import Held, State
 from memwarden_operator.statuses import Outage
-from memwarden_operator.work import Floor, Queue, StoreStatus, Workspace
+from memwarden_operator.work import COUNTING_DELAY_SECONDS, Floor, Impact, Key, Queue, StoreStatus, Workspace
 from memwarden_policy.model import Kind
 
 OFFERS_PER_STORE_MAX = 8
@@ -39,7 +39,8 @@ class Enforcer:
     services: Services
     publisher: Publisher
     state: State
-    queue: Queue
+    queue: Queue[Key]
+    impacts: Queue[Impact]
     lease: Lease
     fence: Fence
     _slots: dict[StoreKey, asyncio.Semaphore] = field(
@@ -102,6 +103,7 @@ class Enforcer:
             self.queue.add(Floor(), FLOOR_DELAY_SECONDS)
         held.fingerprint = plan.fingerprint(offered.resources)
         held.seen, held.floor, held.outage = answer.workspace, floor, None
+        held.holds_memories = answer.holds_memories
         if held.drift:
             self._mended(offered, held)
         store = self.state.store(offered.store.key)
@@ -120,12 +122,17 @@ class Enforcer:
 
     async def _tell(self, key: Workspace, offered: Offer, answer: Answer, now: datetime) -> None:
         missing = Outage(reason=Reason.NOT_ENFORCED, message="the service said nothing of it")
-        writes = [
-            publish.of_object(each, statuses.of_object(each, key.store, answer.objects.get(each.key, missing), now))
+        told = [
+            (each, statuses.of_object(each, key.store, answer.objects.get(each.key, missing), now))
             for each in offered.objects
         ]
-        if not await self.publisher.write(writes):
+        if not answer.holds_memories:
+            told = [(each, statuses.without_memories(each, status)) for each, status in told]
+        if not await self.publisher.write(publish.of_object(each, status) for each, status in told):
             self.queue.add(key)
+        for each, status in told:
+            if impacts.is_due(each.resource.kind, each.resource.generation, status):
+                self.impacts.add(Impact(key.store, each.key), COUNTING_DELAY_SECONDS)
 
     async def _suffer(self, key: Workspace, offered: Offer, error: ServiceError, now: datetime) -> None:
         metrics.OFFERS.labels(error.reason).inc()

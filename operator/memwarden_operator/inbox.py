@@ -8,7 +8,7 @@ from typing import Any
 from memwarden_operator import shapes
 from memwarden_operator.shapes import Namespace, StoreKey
 from memwarden_operator.state import State, mark
-from memwarden_operator.work import Floor, Queue, Workspace
+from memwarden_operator.work import Floor, Key, Queue, Workspace
 from memwarden_policy.model import Kind
 
 DELETED = "DELETED"
@@ -19,7 +19,7 @@ class Inbox:
     """Everything a watch tells goes through here."""
 
     state: State
-    queue: Queue
+    queue: Queue[Key]
     sweep_wanted: asyncio.Event
     _namespaces: dict[str, Namespace] = field(default_factory=dict)
 

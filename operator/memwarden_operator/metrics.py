@@ -12,7 +12,7 @@ from memwarden_operator.reasons import Reason
 from memwarden_policy.model import Kind
 
 PREFIX = "memwarden_operator"
-UNITS = ("Workspace", "StoreStatus", "Floor")
+UNITS = ("Workspace", "StoreStatus", "Floor", "Impact")
 STATES = ("ready", "not_ready")
 
 RECONCILES = Counter(f"{PREFIX}_reconciles_total", "Units of work that were done", ["unit"])

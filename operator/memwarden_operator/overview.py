@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from memwarden_operator import floors, publish, stores
+from memwarden_operator import floors, impacts, publish, stores
 from memwarden_operator.publish import Publisher
 from memwarden_operator.service import ServiceError
 from memwarden_operator.services import Services
 from memwarden_operator.shapes import Picture
 from memwarden_operator.state import Held, State
 from memwarden_operator.statuses import Outage, render
-from memwarden_operator.work import Floor, Queue, StoreStatus, Workspace
+from memwarden_operator.work import COUNTING_DELAY_SECONDS, Floor, Impact, Key, Queue, StoreStatus, Workspace
 
 
 @dataclass(slots=True, kw_only=True)
@@ -20,7 +20,8 @@ class Overview:
     services: Services
     publisher: Publisher
     state: State
-    queue: Queue
+    queue: Queue[Key]
+    impacts: Queue[Impact]
     floor_waits: bool = False
 
     async def store(self, key: StoreStatus, picture: Picture, now: datetime) -> None:
@@ -48,9 +49,12 @@ class Overview:
             return
         concerned = self._concerned()
         judged = [(each, floors.judge(each, concerned, now)) for each in picture.floor]
-        writes = [publish.of_object(each, render(each, said, now)) for each, said in judged if said is not None]
-        if not await self.publisher.write(writes):
+        told = [(each, render(each, said, now)) for each, said in judged if said is not None]
+        if not await self.publisher.write(publish.of_object(each, status) for each, status in told):
             self.queue.add(Floor())
+        for each, status in told:
+            if impacts.is_due(each.resource.kind, each.resource.generation, status):
+                self.impacts.add(Impact(None, each.key), COUNTING_DELAY_SECONDS)
 
     def settle(self) -> None:
         """Look at the floor again when the last workspace that it waits for was tried."""

@@ -24,7 +24,7 @@ class Reconciler:
     """Does the work of the queue until it is cancelled."""
 
     cluster: Cluster
-    queue: Queue
+    queue: Queue[Key]
     freshness: Freshness
     enforcer: Enforcer
     overview: Overview

@@ -15,6 +15,7 @@ from prometheus_client import REGISTRY
 
 from memwarden_operator import metrics, probes, watch
 from memwarden_operator.cluster import Cluster
+from memwarden_operator.count import Tally
 from memwarden_operator.enforce import Enforcer
 from memwarden_operator.events import Recorder
 from memwarden_operator.fence import Fence
@@ -27,7 +28,7 @@ from memwarden_operator.services import Services
 from memwarden_operator.settings import Settings
 from memwarden_operator.state import State
 from memwarden_operator.sweep import Sweeper
-from memwarden_operator.work import Queue
+from memwarden_operator.work import Impact, Key, Queue
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +48,8 @@ class Parts:
     sweeper: Sweeper
     reconciler: Reconciler
     inbox: Inbox
-    queue: Queue
+    queue: Queue[Key]
+    tally: Tally
     recorder: Recorder
 
 
@@ -90,12 +92,14 @@ async def _work(parts: Parts, lease: Lease, health: probes.Health, stop: asyncio
         keeper = group.create_task(lease.keep())
         reconciling = group.create_task(parts.reconciler.run())
         recording = group.create_task(parts.recorder.run())
+        counting = group.create_task(parts.tally.run())
         sweeping = group.create_task(parts.sweeper.run())
         watching = group.create_task(_watch(parts, health, ended, stop))
         await stop.wait()
         log.info("stopping")
         sweeping.cancel()
         recording.cancel()
+        counting.cancel()
         parts.queue.stop()
         await asyncio.wait([reconciling], timeout=FINISH_SECONDS)
         for task in (reconciling, keeper):
@@ -108,7 +112,8 @@ async def _work(parts: Parts, lease: Lease, health: probes.Health, stop: asyncio
 
 def assemble(settings: Settings, lease: Lease) -> Parts:
     """Put the parts together around one state and one queue."""
-    cluster, state, queue = lease.cluster, State(), Queue()
+    cluster, state = lease.cluster, State()
+    queue, impacts = Queue[Key](), Queue[Impact]()
     services = Services(cluster, settings.namespace, settings.account)
     recorder = Recorder(cluster, lease.me)
     publisher = Publisher(cluster, state, recorder)
@@ -120,10 +125,11 @@ def assemble(settings: Settings, lease: Lease) -> Parts:
         publisher=publisher,
         state=state,
         queue=queue,
+        impacts=impacts,
         lease=lease,
         fence=Fence(lease.term),
     )
-    overview = Overview(services=services, publisher=publisher, state=state, queue=queue)
+    overview = Overview(services=services, publisher=publisher, state=state, queue=queue, impacts=impacts)
     sweeper = Sweeper(cluster=cluster, services=services, state=state, queue=queue)
     return Parts(
         cluster=cluster,
@@ -132,6 +138,7 @@ def assemble(settings: Settings, lease: Lease) -> Parts:
         reconciler=Reconciler(cluster, queue, state.freshness, enforcer, overview),
         inbox=Inbox(state=state, queue=queue, sweep_wanted=sweeper.wanted),
         queue=queue,
+        tally=Tally(cluster=cluster, services=services, publisher=publisher, state=state, queue=impacts),
         recorder=recorder,
     )
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import httpx2
 
 from memwarden_operator import answers
-from memwarden_operator.answers import Answer, WorkspaceAnswer
+from memwarden_operator.answers import Answer, Counted, WorkspaceAnswer
 from memwarden_operator.reasons import Reason
 from memwarden_operator.shapes import Store
 
@@ -19,6 +19,7 @@ log = logging.getLogger(__name__)
 
 REQUEST_SECONDS = 20.0
 CONNECT_SECONDS = 5.0
+COUNTING_SECONDS = 60.0  # A service counts 100,000 memories within it.
 CONNECTIONS_MAX = 16
 PAGE_WORKSPACES = 100
 ANSWER_BYTES_MAX = 16 * 1024 * 1024
@@ -82,6 +83,12 @@ class Service:
         """Return what the service holds of a workspace; None: it does not know it."""
         document = await self._call("GET", f"{_path(namespace)}/ruleset", missing=True)
         return None if document is None else self._read(document, answers.answer)
+
+    async def impact(self, namespace: str, kind: str, name: str) -> Counted:
+        """Count what a policy does to the memories of a workspace; raises the errors of this module."""
+        params = {"kind": kind, "name": name}
+        document = await self._call("GET", f"{_path(namespace)}/impact", params=params, timeout=COUNTING_SECONDS)
+        return self._read(document, answers.counted)
 
     async def workspaces(self) -> list[WorkspaceAnswer]:
         """Return every workspace that is open; raises the errors of this module."""

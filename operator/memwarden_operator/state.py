@@ -21,6 +21,7 @@ class Held:
     fingerprint: Fingerprint | None = None  # None: not known; ask before offering.
     seen: WorkspaceAnswer | None = None  # None: the service has not answered for it yet.
     floor: Mapping[ResourceKey, ObjectAnswer] = field(default_factory=dict)
+    holds_memories: bool = False
     outage: Outage | None = None  # None: the last attempt succeeded.
     drift: str = ""  # What was found to be another than last seen, until it is mended.
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from memwarden_operator import conditions
+from memwarden_operator import conditions, impacts
 from memwarden_operator.answers import ObjectAnswer, Version
 from memwarden_operator.assignment import Refusal
 from memwarden_operator.conditions import Condition, Truth
@@ -65,6 +65,8 @@ def render(each: PolicyObject, judged: Judged, now: datetime) -> dict[str, Any]:
         "observedGeneration": generation,
         "conditions": conditions.rendered(judged.conditions, observed, generation, now),
     }
+    if judged.in_force is not None and each.status.get("impact"):
+        status["impact"] = each.status["impact"]  # Of the generation that it names, until the next is counted.
     if judged.store is not None:
         status["store"] = str(judged.store)
     if judged.in_force is not None:
@@ -72,6 +74,13 @@ def render(each: PolicyObject, judged: Judged, now: datetime) -> dict[str, Any]:
         if judged.in_force.revision and each.resource.kind != Kind.CLUSTER_MEMORY_POLICY:
             status["revision"] = judged.in_force.revision
     return status
+
+
+def without_memories(each: PolicyObject, status: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a status that needs no counting, since there is nothing to count."""
+    if not impacts.is_due(each.resource.kind, each.resource.generation, status):
+        return dict(status)
+    return {**status, "impact": impacts.of((), each.resource.generation)}
 
 
 def difference(observed: Mapping[str, Any], desired: Mapping[str, Any]) -> dict[str, Any] | None:

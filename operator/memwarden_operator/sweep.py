@@ -14,7 +14,7 @@ from memwarden_operator.services import Services
 from memwarden_operator.shapes import Picture, Store, StoreKey
 from memwarden_operator.state import State
 from memwarden_operator.statuses import Outage
-from memwarden_operator.work import Floor, Queue, StoreStatus, Workspace
+from memwarden_operator.work import Floor, Key, Queue, StoreStatus, Workspace
 
 log = logging.getLogger(__name__)
 
@@ -30,7 +30,7 @@ class Sweeper:
     cluster: Cluster
     services: Services
     state: State
-    queue: Queue
+    queue: Queue[Key]
     wanted: asyncio.Event = field(default_factory=asyncio.Event)
     swept: asyncio.Event = field(default_factory=asyncio.Event)
     stores: dict[StoreKey, Store] = field(default_factory=dict)

@@ -3,15 +3,17 @@
 import asyncio
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Generic, TypeAlias, TypeVar
 
 from memwarden_operator.shapes import StoreKey
+from memwarden_policy.model import ResourceKey
 
 BACKOFF_FIRST_SECONDS = 0.5
 BACKOFF_MAX_SECONDS = 60.0
 BACKOFF_DOUBLINGS_MAX = 10
+COUNTING_DELAY_SECONDS = 1.0  # Several edits in a row are counted once.
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,19 +39,31 @@ class Floor:
     """The statuses of all ClusterMemoryPolicies."""
 
 
+@dataclass(frozen=True, slots=True)
+class Impact:
+    """What one policy does to the memories that exist; without a store, one of the floor, in all workspaces."""
+
+    store: StoreKey | None
+    policy: ResourceKey  # Kind, namespace, name.
+
+    def __str__(self) -> str:
+        return "/".join(part for part in self.policy if part)
+
+
 Key: TypeAlias = Workspace | StoreStatus | Floor
+K = TypeVar("K", bound=Hashable)
 
 
 @dataclass(slots=True)
-class Queue:
+class Queue(Generic[K]):
     """Keys that wait for their moment. A key that is added again while it is worked on waits until that is over."""
 
     clock: Callable[[], float] = time.monotonic
     jitter: Callable[[], float] = random.random
-    _due: dict[Key, float] = field(default_factory=dict)
-    _since: dict[Key, float] = field(default_factory=dict)
-    _busy: set[Key] = field(default_factory=set)
-    _failures: dict[Key, int] = field(default_factory=dict)
+    _due: dict[K, float] = field(default_factory=dict)
+    _since: dict[K, float] = field(default_factory=dict)
+    _busy: set[K] = field(default_factory=set)
+    _failures: dict[K, int] = field(default_factory=dict)
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
     _is_stopped: bool = False
 
@@ -59,7 +73,7 @@ class Queue:
         return sum(1 for key, due in self._due.items() if due <= now or key in self._failures)
 
     @property
-    def retrying(self) -> frozenset[Key]:
+    def retrying(self) -> frozenset[K]:
         """The keys whose last attempt failed."""
         return frozenset(self._failures)
 
@@ -84,7 +98,7 @@ class Queue:
         waiting = [now - max(self._since[key], due) for key, due in self._due.items() if due <= now]
         return max(waiting, default=0.0)
 
-    def add(self, key: Key, delay: float = 0.0) -> None:
+    def add(self, key: K, delay: float = 0.0) -> None:
         """Ask for a key to be worked on after `delay` seconds; the earliest wish counts."""
         due = self.clock() + delay
         self._since.setdefault(key, self.clock())
@@ -92,12 +106,12 @@ class Queue:
             self._due[key] = due
             self._wake.set()
 
-    def hasten(self, keys: frozenset[Key]) -> None:
+    def hasten(self, keys: frozenset[K]) -> None:
         """Let keys that wait for another attempt be tried now."""
         for key in keys & self._failures.keys():
             self.add(key)
 
-    def take(self, limit: int) -> list[Key]:
+    def take(self, limit: int) -> list[K]:
         """Take the keys that are due and that nobody works on, the longest waiting first."""
         now = self.clock()
         ready = sorted(
@@ -111,7 +125,7 @@ class Queue:
             self._busy.add(key)
         return taken
 
-    async def next(self, limit: int) -> list[Key]:
+    async def next(self, limit: int) -> list[K]:
         """Wait until at least one key can be taken, and take up to `limit`; none when the queue was stopped."""
         while not self._is_stopped:
             self._wake.clear()
@@ -129,23 +143,23 @@ class Queue:
         self._is_stopped = True
         self._wake.set()
 
-    def done(self, key: Key) -> None:
+    def done(self, key: K) -> None:
         """Give a key back: it succeeded."""
         self._failures.pop(key, None)
         self._release(key)
 
-    def failed(self, key: Key) -> None:
+    def failed(self, key: K) -> None:
         """Give a key back: it is tried again, later each time."""
         failures = min(self._failures.get(key, 0) + 1, BACKOFF_DOUBLINGS_MAX)
         self._failures[key] = failures
         self._release(key)
         self.add(key, backoff(failures, self.jitter()))
 
-    def _release(self, key: Key) -> None:
+    def _release(self, key: K) -> None:
         self._busy.discard(key)
         self._wake.set()
 
-    def _is_ready(self, key: Key, due: float, now: float) -> bool:
+    def _is_ready(self, key: K, due: float, now: float) -> bool:
         return due <= now and key not in self._busy
 
     def _pause(self) -> float | None:

@@ -114,6 +114,7 @@ class RulesetState(BaseModel):
     revision: int
     digest: str
     drifted: bool
+    holds_memories: bool  # Shared ones: those that an impact would count.
     store: HeldStore
     objects: list[JudgedObject]
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -11,7 +11,7 @@ from sqlalchemy import Row
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memwarden_policy.compile import Compiled, compile_ruleset
-from memwarden_policy.model import Memory, Resource, ResourceKey, StoreDefaults
+from memwarden_policy.model import Memory, Mode, Resource, ResourceKey, StoreDefaults
 from memwarden_policy.plan import Impact, impact
 from memwarden_policy.ruleset import Ruleset
 from memwarden_service import reading, rows
@@ -28,6 +28,7 @@ class Held:
     """The objects in force in a workspace; they are compiled when no connection is held."""
 
     workspace: str
+    revision: int
     objects: Mapping[ResourceKey, Resource]
     store: StoreDefaults
 
@@ -51,6 +52,11 @@ class Held:
         """Return the ruleset as it would be without one object."""
         return (await self._compiled({name: each for name, each in self.objects.items() if name != key})).ruleset
 
+    async def enforcing(self, key: ResourceKey) -> Ruleset:
+        """Return the ruleset as it would be with one object enforced, whose own mode may be Audit."""
+        enforced = replace(self.objects[key], spec={**self.objects[key].spec, "mode": Mode.ENFORCE.value})
+        return (await self._compiled({**self.objects, key: enforced})).ruleset
+
     async def _compiled(self, objects: Mapping[ResourceKey, Resource]) -> Compiled:
         return await asyncio.to_thread(compile_ruleset, list(objects.values()), self.store, workspace=self.workspace)
 
@@ -59,7 +65,7 @@ async def held(connection: AsyncConnection, workspace: UUID) -> Held:
     """Return what is in force."""
     row = (await connection.execute(READ_RULESET, {"workspace": workspace})).one()
     objects = {each.key: each for each in map(resource, row.objects)}
-    return Held(workspace=row.name, objects=objects, store=store_defaults(row.store))
+    return Held(workspace=row.name, revision=row.revision, objects=objects, store=store_defaults(row.store))
 
 
 async def compared(

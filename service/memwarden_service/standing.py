@@ -18,7 +18,7 @@ from memwarden_service.admin_shapes import (
     RulesetState,
     WorkspaceState,
 )
-from memwarden_service.database import Database, acting_as_operator, version_of
+from memwarden_service.database import Database, acting_as_operator, counting_as_operator, version_of
 from memwarden_service.problems import hidden
 from memwarden_service.rulesets import InForce, Version
 
@@ -35,6 +35,8 @@ OBJECTS = text("""
   from memwarden.ruleset r left join memwarden.policy_object o on o.workspace_id = r.workspace_id
   where r.workspace_id = :workspace order by o.kind, o.namespace, o.name
 """)
+
+HOLDS_MEMORIES = text("select exists (select from memwarden.memory where workspace_id = :workspace)")
 
 
 async def find(database: Database, name: str) -> UUID:
@@ -63,6 +65,7 @@ async def state(database: Database, name: str, workspace: UUID) -> RulesetState:
         revision=in_force.revision,
         digest=in_force.digest,
         drifted=in_force.is_drifted,
+        holds_memories=await _holds_memories(database, workspace),
         store=_store(in_force),
         objects=[_judged(row) for row in rows if row.kind is not None],
     )
@@ -91,6 +94,11 @@ async def states(database: Database, after: str, limit: int) -> list[WorkspaceSt
             )
         )
     return found
+
+
+async def _holds_memories(database: Database, workspace: UUID) -> bool:
+    async with counting_as_operator(database, workspace) as connection:
+        return bool((await connection.execute(HOLDS_MEMORIES, {"workspace": workspace})).scalar_one())
 
 
 async def _in_force(database: Database, workspace: UUID, version: Version) -> InForce:

@@ -63,20 +63,22 @@ async def get_ruleset(request: Request, _: Operator, namespace: InPath) -> Rules
 async def get_impact(
     request: Request, _: Operator, namespace: InPath, wanted: Annotated[ObjectName, Query()]
 ) -> Counts:
-    """Count what one object in force does to the shared memories that exist, compared with the rules without it."""
+    """Count what one object in force does to the shared memories that exist, compared with the rules without it.
+
+    A policy in Audit mode is counted as if it were enforced.
+    """
     here = service.of(request)
     workspace = await standing.find(here.database, namespace)
-    in_force = await here.database.in_force(workspace)
     key = (wanted.kind, "" if wanted.kind == "ClusterMemoryPolicy" else namespace, wanted.name)
     async with acting_as_operator(here.database, workspace) as connection:
         held = await planning.held(connection, workspace)
     if key not in held.objects:
         raise hidden()
-    rulesets = (await held.without(key), in_force.ruleset)
+    rulesets = (await held.without(key), await held.enforcing(key))
     async with counting_as_operator(here.database, workspace) as connection:
         found = await planning.compared(connection, workspace, rulesets, datetime.now(UTC))
     generation, counts = held.objects[key].generation, dict(found.counts)
-    return Counts(generation=generation, revision=in_force.revision, memories=found.memories, counts=counts)
+    return Counts(generation=generation, revision=held.revision, memories=found.memories, counts=counts)
 
 
 @router.delete("/{namespace}", status_code=204, response_class=Response)

@@ -3,6 +3,7 @@
 import time
 
 from local import stack
+from memwarden_operator.impacts import SHOWN
 from staging.stage import STORE_REF, account, floor, grant, policy, rule
 
 BAD = rule("bad", "Accept", "candidate.nonsense == 1")
@@ -178,3 +179,43 @@ def test_a_status_that_another_hand_wrote_is_put_right(stage):
     stage.kubectl("patch", "mpol", "rules", "-n", home, "--subresource=status", "--type=merge", "-p", lie)
     status = stage.await_condition("mpol", home, "rules", "InForce")["status"]
     assert status["digest"] == right["digest"]
+
+
+def test_a_status_counts_once_what_a_generation_does_to_the_memories_that_exist(stage):
+    home, empty = stage.namespace("counted"), stage.namespace("uncounted")
+    operator = stage.start_operator()
+    stage.apply(account(home), grant("agent", home), policy("keep", home, rule("all", "Accept")), policy("any", empty))
+    stage.await_condition("mpol", home, "keep", "InForce")
+    memory = {"domain": "d", "source": "agent_extracted"}
+    for topic in ("mood", "mood", "plan", "taste"):
+        memory["content"] = f"{topic} {time.monotonic()}"
+        answer = stage.propose(home, "agent", topic=topic, **memory)
+        assert answer.status_code == 201, answer.text
+    no_moods = rule("moods", "Reject", "candidate.topic == 'mood'")
+    no_taste = rule("taste", "Reject", "candidate.topic == 'taste'")
+    stage.apply(policy("strict", home, no_moods), policy("trial", home, no_taste, mode="Audit"), policy("any", empty))
+    stage.apply(floor("everywhere", rule("plans", "Reject", "candidate.topic == 'plan'")))
+    assert impact(stage, "mpol", home, "trial", 1) == {"memories": 4, "wouldReject": 1}
+    assert impact(stage, "mpol", home, "strict", 1) == {"memories": 4, "wouldReject": 2}
+    assert impact(stage, "cmpol", "", "everywhere", 1)["wouldReject"] == 1  # In all workspaces together.
+    assert impact(stage, "mpol", empty, "any", 1) == {"memories": 0}
+    stage.apply(policy("strict", home, rule("plans", "RequireConfirmation", "candidate.topic == 'plan'")))
+    assert impact(stage, "mpol", home, "strict", 2) == {"memories": 4}  # The floor refuses it already.
+    counted = operator.metrics()['memwarden_operator_reconciles_total{unit="Impact"}']
+    stage.propose(home, "agent", topic="other", **memory | {"content": "one more"})
+    stage.kubectl("label", "mpol", "strict", "-n", home, "touched=yes")
+    time.sleep(2)  # Longer than the delay after which a count begins.
+    assert operator.metrics()['memwarden_operator_reconciles_total{unit="Impact"}'] == counted
+    assert impact(stage, "mpol", home, "strict", 2) == {"memories": 4}
+
+
+def impact(stage, kind: str, home: str, name: str, generation: int) -> dict[str, int]:
+    """Wait until a generation was counted, and return what is not zero."""
+
+    def found() -> dict:
+        return stage.get(kind, home, name)["status"].get("impact", {})
+
+    stage.wait(
+        lambda: found().get("observedGeneration") == generation, f"impact of {kind}/{name}", lambda: str(found())
+    )
+    return {"memories": found()["memories"]} | {key: count for key, count in found().items() if count and key in SHOWN}

@@ -17,7 +17,7 @@ NOW = datetime(2026, 12, 1, 12, tzinfo=UTC)
 MEMORIES = 100_000
 RULES = 20
 # Of the processor, on one core: a plan waits for nothing, and the clock of a shared machine tells of its neighbours.
-SECONDS_GOAL = 15.0
+SECONDS_GOAL = 10.0
 GROWTH_GOAL_MIB = 8.0
 SOURCES = (SourceKind.AGENT_EXTRACTED, SourceKind.REASONING, SourceKind.TOOL_RESULT, SourceKind.RETRIEVAL)
 AGENT = Caller.service_account(WORKSPACE, "agent")

@@ -237,6 +237,7 @@ class Candidate:
     value: str = ""  # A structured value as canonical JSON; see `values`.
     reason: str = ""  # Why it should be remembered.
     valid_until: datetime | None = None  # The first moment it no longer holds; None: it has no term.
+    delete_at: datetime | None = None  # From when it is to be gone; None: nobody asked for it.
 
 
 class Status(StrEnum):
@@ -248,6 +249,14 @@ class Status(StrEnum):
     SUPERSEDED = "superseded"
     EXPIRED = "expired"
     REVOKED = "revoked"
+
+
+@dataclass(frozen=True, slots=True)
+class Fall:
+    """A confidence that a memory had before the one it has, and until when."""
+
+    confidence: Decimal
+    until: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -262,6 +271,8 @@ class Memory:
     version: int = 1
     confirmed: bool = False  # True: a person confirmed it.
     proposer: Caller | None = None  # None: not known, or of no interest.
+    falls: tuple[Fall, ...] = ()  # Higher confidences it had, the newest last: see `retention`.
+    is_held: bool = False  # True: a legal hold keeps it.
 
 
 class RecordAnswer(StrEnum):

@@ -35,6 +35,7 @@ STATED_FIELDS: Final = (
     "value",
     "reason",
     "valid_until",
+    "delete_at",
 )
 PROPOSAL_FIELDS: Final = (*STATED_FIELDS, "private")
 STANDING_FIELDS: Final = ("status", "created_at", "last_confirmed_at", "version", "confirmed")
@@ -126,6 +127,7 @@ def _stated(node: Node, owner: str | None, now: datetime) -> Candidate:
         value=_value(node),
         reason=node.text("reason", bounds.REASON_LENGTH_MAX) or "",
         valid_until=_moment(node, "valid_until", now),
+        delete_at=_moment(node, "delete_at", now),
     )
 
 

@@ -60,6 +60,7 @@ class Wish:
     content: str | None = None  # None: it stays. So with the next two.
     value: str | None = None
     valid_until: datetime | None = None
+    delete_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +133,8 @@ async def take_up(changing: Changing, acting: Acting, memory_id: UUID) -> Row[An
 
 async def act(changing: Changing, acting: Acting, row: Row[Any], wish: Wish, said: Said) -> Result:
     """Decide and do it in the open transaction. What is refused is written down: the caller raises after that."""
+    if wish.kind is Point.DELETE and row.held_by is not None:
+        raise ProblemError(Kind.ON_HOLD)
     stated = _edited(acting, row, wish) if wish.kind is Point.UPDATE else rows.statement(row, row.domain)
     answer = await _decided(changing, acting, row, (wish, stated, said))
     if isinstance(answer, tuple):
@@ -187,6 +190,7 @@ def _edited(acting: Acting, row: Row[Any], wish: Wish) -> Candidate:
         content=old.statement.content if wish.content is None else wish.content,
         value=old.statement.value if wish.value is None else wish.value,
         valid_until=old.statement.valid_until if wish.valid_until is None else wish.valid_until,
+        delete_at=old.statement.delete_at if wish.delete_at is None else wish.delete_at,
         source=source_of(acting, wish),
     )
     by = (acting.caller, acting.now)
@@ -263,7 +267,7 @@ async def _wait(acting: Acting, row: Row[Any], about: tuple[Changed, Candidate, 
 
 def _next(acting: Acting, stated: Candidate, wish: Wish, decision: UUID) -> dict[str, Any]:
     columns = rows.columns(stated, acting.now)
-    new = {name: columns[name] for name in ("content", "value", "valid_until", "source", "confidence")}
+    new = {name: columns[name] for name in ("content", "value", "valid_until", "delete_at", "source", "confidence")}
     caller = acting.caller
     confirmed = {"confirmed_by": caller.actor, "last_confirmed_at": acting.now.isoformat()} if caller.is_person else {}
     by = {"changed_by": caller.actor, "change_reason": wish.reason}

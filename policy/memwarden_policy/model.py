@@ -251,14 +251,6 @@ class Status(StrEnum):
     REVOKED = "revoked"
 
 
-@dataclass(frozen=True, slots=True)
-class Fall:
-    """A confidence that a memory had before the one it has, and until when."""
-
-    confidence: Decimal
-    until: datetime
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
     """A memory that exists, with its standing."""
@@ -271,7 +263,7 @@ class Memory:
     version: int = 1
     confirmed: bool = False  # True: a person confirmed it.
     proposer: Caller | None = None  # None: not known, or of no interest.
-    falls: tuple[Fall, ...] = ()  # Higher confidences it had, the newest last: see `retention`.
+    falls: tuple[tuple[Decimal, datetime], ...] = ()  # Higher confidences it had, each with until when.
     is_held: bool = False  # True: a legal hold keeps it.
 
 

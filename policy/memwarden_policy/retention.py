@@ -46,7 +46,7 @@ def fell_below(memory: Memory, threshold: Decimal) -> datetime | None:
     """Return since when the confidence has been below a threshold; None: it is not."""
     if memory.statement.confidence >= threshold:
         return None
-    return max((each.until for each in memory.falls if each.confidence >= threshold), default=memory.created_at)
+    return max((until for confidence, until in memory.falls if confidence >= threshold), default=memory.created_at)
 
 
 def _endings(policies: list[Policy], memory: Memory) -> Iterator[Ending]:

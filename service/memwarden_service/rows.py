@@ -12,7 +12,7 @@ from memwarden_policy import bounds, retention, values
 from memwarden_policy.confidence import rounded
 from memwarden_policy.confirming import Held
 from memwarden_policy.demands import Confirmation
-from memwarden_policy.model import ActorKind, Caller, Candidate, Fall, Memory, MemoryType, SourceKind, Status
+from memwarden_policy.model import ActorKind, Caller, Candidate, Memory, MemoryType, SourceKind, Status
 from memwarden_policy.ruleset import Ruleset
 from memwarden_service.digests import keyed
 from memwarden_service.shapes import EARLIEST
@@ -58,7 +58,7 @@ def memory(row: Columns, domain: str) -> Memory:
         version=row["version"],
         confirmed=row["confirmed_by"] is not None,
         proposer=proposer(row),
-        falls=tuple(Fall(_confidence(each["confidence"]), _time(each["until"])) for each in row["falls"] or ()),
+        falls=tuple((_confidence(each["confidence"]), _time(each["until"])) for each in row["falls"] or ()),
         is_held=row["held_by"] is not None,
     )
 

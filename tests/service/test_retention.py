@@ -1,4 +1,4 @@
-"""Retention on the real database: exact without the job, kept by any number of jobs, resumed after a kill, held by law."""
+"""Retention on the real database: exact without the job, kept by any number of jobs, taken up after a kill, held."""
 
 import asyncio
 import json

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memwarden_policy import plan, retention
 from memwarden_policy.compile import compile_ruleset
-from memwarden_policy.model import Candidate, Fall, Memory, Resource, SourceKind, StoreDefaults
+from memwarden_policy.model import Candidate, Memory, Resource, SourceKind, StoreDefaults
 
 BORN = datetime(2026, 12, 1, 12, tzinfo=UTC)
 TICK = timedelta(microseconds=1)
@@ -80,7 +80,7 @@ def test_low_confidence_counts_from_the_moment_it_fell():
     rules = ruleset(keeping(lowConfidence={"below": 0.3, "for": "30d"}))
     assert retention.ending(rules, memory(confidence="0.3")) is None
     assert retention.ending(rules, memory(confidence="0.299")).at == BORN + 30 * DAY
-    falls = (Fall(Decimal("0.9"), BORN + DAY), Fall(Decimal("0.25"), BORN + 5 * DAY))
+    falls = ((Decimal("0.9"), BORN + DAY), (Decimal("0.25"), BORN + 5 * DAY))
     assert retention.ending(rules, memory(confidence="0.1", falls=falls)).at == BORN + 31 * DAY
 
 

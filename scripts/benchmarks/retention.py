@@ -34,8 +34,8 @@ insert into memwarden.domain values ('{WORKSPACE}', '{DOMAIN}', 'd');
 insert into memwarden.decision values ('{WORKSPACE}', '{DECISION}', '{DOMAIN}', null, 'x', null, 'Accept', '[]', '', 1,
   sha256(''), now());
 insert into memwarden.policy_object (workspace_id, kind, namespace, name, uid, spec, generation, digest, revision,
-  offered_uid, offered_generation, offered_digest, accepted) values ('{WORKSPACE}', 'MemoryPolicy', 'bench', 'month', 'u',
-  '{{"retention": {{"ttl": "30d"}}}}', 1, 'd', 1, 'u', 1, 'd', true);
+  offered_uid, offered_generation, offered_digest, accepted) values ('{WORKSPACE}', 'MemoryPolicy', 'bench', 'month',
+  'u', '{{"retention": {{"ttl": "30d"}}}}', 1, 'd', 1, 'u', 1, 'd', true);
 """  # noqa: S608 - constants
 
 

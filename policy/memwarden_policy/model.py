@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any, Self
 
 from memwarden_policy.demands import Confirmation, Demand
+from memwarden_policy.envelope import STANDARD, Envelope
 
 API_VERSION = "memwarden.dev/v1alpha1"
 ACCOUNTS_GROUP = "system:serviceaccounts"
@@ -237,6 +238,7 @@ class Candidate:
     value: str = ""  # A structured value as canonical JSON; see `values`.
     reason: str = ""  # Why it should be remembered.
     valid_until: datetime | None = None  # The first moment it no longer holds; None: it has no term.
+    envelope: Envelope = STANDARD
 
 
 class Status(StrEnum):

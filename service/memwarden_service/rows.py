@@ -12,6 +12,7 @@ from memwarden_policy import bounds, values
 from memwarden_policy.confidence import rounded
 from memwarden_policy.confirming import Held
 from memwarden_policy.demands import Confirmation
+from memwarden_policy.envelope import EncryptionState, Envelope, SecurityMode, Visibility
 from memwarden_policy.model import ActorKind, Caller, Candidate, Memory, MemoryType, SourceKind, Status
 from memwarden_policy.ruleset import Ruleset
 from memwarden_service.digests import keyed
@@ -42,6 +43,22 @@ def statement(row: Columns, domain: str) -> Candidate:
         value=_value(row["value"]),
         reason=row["reason"],
         valid_until=_moment(row["valid_until"]),
+        envelope=envelope(row),
+    )
+
+
+def envelope(row: Columns) -> Envelope:
+    """Return the security envelope of a row."""
+    row = _named(row)
+    return Envelope(
+        security_mode=SecurityMode(row["security_mode"]),
+        encryption_state=EncryptionState(row["encryption_state"]),
+        retrieval_visibility=Visibility(row["retrieval_visibility"]),
+        server_embeddings_enabled=row["server_embeddings_enabled"],
+        server_content_search_enabled=row["server_content_search_enabled"],
+        vault_semantic_index_opt_in=row["vault_semantic_index_opt_in"],
+        vault_vector=tuple(row["vault_vector"] or ()),
+        vault_embedder=row["vault_embedder"] or "",
     )
 
 
@@ -91,6 +108,20 @@ def columns(stated: Candidate, now: datetime) -> dict[str, Any]:
         "value": values_of(stated),
         "reason": stated.reason,
         "valid_until": stated.valid_until.isoformat() if stated.valid_until else None,
+        **_envelope_columns(stated.envelope),
+    }
+
+
+def _envelope_columns(held: Envelope) -> dict[str, Any]:
+    return {
+        "security_mode": held.security_mode,
+        "encryption_state": held.encryption_state,
+        "retrieval_visibility": held.retrieval_visibility,
+        "server_embeddings_enabled": held.server_embeddings_enabled,
+        "server_content_search_enabled": held.server_content_search_enabled,
+        "vault_semantic_index_opt_in": held.vault_semantic_index_opt_in,
+        "vault_vector": list(held.vault_vector) or None,
+        "vault_embedder": held.vault_embedder or None,
     }
 
 

@@ -10,6 +10,7 @@ from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Fiel
 
 from memwarden_policy import bounds
 from memwarden_policy.model import MemoryType, SourceKind
+from memwarden_service.envelope_shapes import EnvelopeShown, EnvelopeWanted
 from memwarden_service.text import is_clean, normalised
 
 PAGE_MAX = 100
@@ -108,6 +109,9 @@ class Proposal(Strict):
     value: Any = Field(default=None, description="A structured value: JSON, at most 8 deep and 4096 characters.")
     reason: Reason = Field(default="", description="Why it should be remembered.")
     valid_until: Moment | None = Field(default=None, description="The first moment at which it no longer holds.")
+    envelope: EnvelopeWanted | None = Field(
+        default=None, description="How it is handled, for its whole life. Absent: in the clear, and served."
+    )
 
 
 class Redacted(BaseModel):
@@ -152,6 +156,7 @@ class Statement(BaseModel):
     proposed_at: datetime
     decision: UUID
     version: int
+    envelope: EnvelopeShown
 
 
 class Flag(BaseModel):
@@ -255,6 +260,14 @@ class MemoryFilter(Page):
     domain: Domain | None = None
     memory_type: MemoryType | None = None
     category: CategoryName | None = None
+
+
+class MemoriesFilter(MemoryFilter):
+    """Which memories, and whether to be recalled by the caller alone."""
+
+    local: bool = Field(
+        default=False, description="The caller's own memories that are `client_local_only`, and no others."
+    )
 
 
 class Memories(BaseModel):

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Final
 
 from memwarden_policy import bounds
+from memwarden_policy.envelope import SecurityMode
 from memwarden_policy.model import Caller, Candidate, Memory, MemoryType, SourceKind, Status
 
 # What has no term reads as this: later than every moment a rule names.
@@ -192,6 +193,14 @@ STATED: Final = (
         Type.TIMESTAMP,
         "that moment; the end of the year 9999 where none is named",
         lambda f: f.candidate.valid_until or NO_TERM,
+    ),
+    Attribute(
+        "security_mode",
+        Type.STRING,
+        "whether the service can read its words",
+        lambda f: f.candidate.envelope.security_mode.value,
+        longest=bounds.CATEGORY_LENGTH_MAX,
+        words=tuple(each.value for each in SecurityMode),
     ),
 )
 

@@ -101,7 +101,12 @@ def _superseding(ruleset: Ruleset, facts: Facts, memory: Memory) -> Voices:
 
 
 def _demand_reference(heard: Voices, candidate: Candidate) -> None:
-    if any(each.reference for each in heard.speaking) and not candidate.source_uri:
+    if not any(each.reference for each in heard.speaking):
+        return
+    if candidate.envelope.is_vault:
+        note = "a reference is kept here, not a copy, and what a vault seals is a copy"
+        heard.add(builtin("reference", Action.REJECT, note))
+    elif not candidate.source_uri:
         note = "a reference is kept here, not a copy: give `source_uri`"
         heard.add(builtin("reference", Action.REJECT, note))
 

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any, Self
 
 from memwarden_policy.demands import Confirmation, Demand
+from memwarden_policy.envelope import STANDARD, Envelope
 
 API_VERSION = "memwarden.dev/v1alpha1"
 ACCOUNTS_GROUP = "system:serviceaccounts"
@@ -238,6 +239,7 @@ class Candidate:
     reason: str = ""  # Why it should be remembered.
     valid_until: datetime | None = None  # The first moment it no longer holds; None: it has no term.
     delete_at: datetime | None = None  # From when it is to be gone; None: nobody asked for it.
+    envelope: Envelope = STANDARD
 
 
 class Status(StrEnum):

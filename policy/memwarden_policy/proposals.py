@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from memwarden_policy import bounds, confidence, structured, values
+from memwarden_policy.envelope import SecurityMode, Wanted, completed
 from memwarden_policy.model import (
     ActorKind,
     Caller,
@@ -36,6 +37,7 @@ STATED_FIELDS: Final = (
     "reason",
     "valid_until",
     "delete_at",
+    "security_mode",
 )
 PROPOSAL_FIELDS: Final = (*STATED_FIELDS, "private")
 STANDING_FIELDS: Final = ("status", "created_at", "last_confirmed_at", "version", "confirmed", "held")
@@ -62,6 +64,9 @@ def read(document: Mapping[str, Any], now: datetime) -> Memory | tuple[Problem, 
     """Read a memory as an export or `GET /v1/memories` gives it; what it has beyond that is left alone."""
     findings = Findings()
     known = {name: value for name, value in document.items() if name in MEMORY_FIELDS and value is not None}
+    handled = document.get("envelope")
+    if isinstance(handled, Mapping) and "security_mode" in handled:
+        known.setdefault("security_mode", handled["security_mode"])
     known.setdefault("created_at", document.get("in_force_from"))
     known.setdefault("confirmed", document.get("confirmed_by") is not None)
     known.setdefault("held", document.get("hold") is not None)
@@ -130,6 +135,7 @@ def _stated(node: Node, owner: str | None, now: datetime) -> Candidate:
         reason=node.text("reason", bounds.REASON_LENGTH_MAX) or "",
         valid_until=moment(node, "valid_until", now),
         delete_at=moment(node, "delete_at", now),
+        envelope=completed(Wanted(node.word("security_mode", SecurityMode) or SecurityMode.STANDARD)),
     )
 
 

@@ -4,6 +4,7 @@ from typing import TypeVar, cast
 
 from pydantic import BaseModel
 
+from memwarden_policy.envelope import SecurityMode, is_sealed
 from memwarden_policy.model import SourceKind
 from memwarden_policy.redaction import Redaction, Registry, sanitize_server_write, sanitize_value
 from memwarden_policy.screened import withheld
@@ -13,8 +14,8 @@ from memwarden_service.problems import Fault, Kind, ProblemError
 from memwarden_service.shapes import Proposal
 
 # Fields whose text is not cut: a place, which would become another; words of a fixed list; and the event, of which
-# nothing but a keyed hash is ever kept.
-WHOLE = frozenset({"domain", "source", "memory_type", "source_event_id"})
+# nothing but a keyed hash is ever kept. Nor is what a client sealed: a cut would destroy it.
+WHOLE = frozenset({"domain", "source", "memory_type", "source_event_id", "envelope"})
 CUT = tuple(name for name in Proposal.model_fields if name not in WHOLE)
 WORDS_OF_A_CHANGE = ("content", "value", "reason")
 UNREADABLE = "unreadable"
@@ -42,11 +43,14 @@ def redact(proposal: Proposal) -> tuple[Proposal, tuple[Redaction, ...]]:
     if sanitize_server_write(proposal.domain).applied:
         raise ProblemError(Kind.INVALID, faults=[Fault("body.domain", "Credential", "holds a credential")])
     given = {name: value for name in CUT if (value := getattr(proposal, name))}
+    if _is_vault(proposal):
+        del given["content"]
     done = sanitize_value(list(given.values()))
     if not done.applied:
         return proposal, ()
     cut = proposal.model_copy(update=dict(zip(given, cast("list[object]", done.value), strict=True)))
-    bodies.shaped(cut.model_dump(mode="json"), Proposal)
+    # As JSON, but for the number: as a text it would be none.
+    bodies.shaped({**cut.model_dump(mode="json"), "confidence": cut.confidence}, Proposal)
     return cut, done.redactions
 
 
@@ -57,6 +61,8 @@ def changed(wanted: Shape) -> Shape:
         ProblemError: it held a private key or a cloud secret.
     """
     given = {name: value for name in WORDS_OF_A_CHANGE if (value := getattr(wanted, name, None))}
+    if is_sealed(given.get("content", "")):
+        del given["content"]  # `handling` takes it for a vault memory alone.
     done = sanitize_value(list(given.values()))
     if not done.applied:
         return wanted
@@ -68,10 +74,16 @@ def changed(wanted: Shape) -> Shape:
 
 def screened(proposal: Proposal, principal: str | None) -> Screened:
     """Return what worries about the words of a proposal, and about how they arrive."""
-    told = (proposal.content, proposal.topic, proposal.category, proposal.subject, proposal.reason)
+    content = "" if _is_vault(proposal) else proposal.content
+    told = (content, proposal.topic, proposal.category, proposal.subject, proposal.reason)
     words = (*told, *proposal.tags, proposal.source_uri or "")
     context = Context(source=proposal.source, principal=principal, about=proposal.about)
     return screen("\n".join(filter(None, words)), context)
+
+
+def _is_vault(proposal: Proposal) -> bool:
+    wanted = proposal.envelope
+    return wanted is not None and wanted.security_mode is SecurityMode.VAULT and is_sealed(proposal.content)
 
 
 def signals() -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from uuid import UUID
 from pydantic import BaseModel, Field, StringConstraints, model_validator
 
 from memwarden_policy.model import SourceKind
+from memwarden_service.envelope_shapes import Vector
 from memwarden_service.review_shapes import Content, Why
 from memwarden_service.shapes import TIDY, Domain, Flag, Moment, Statement, Strict
 
@@ -21,6 +22,7 @@ class Edit(Strict):
     value: Any = Field(default=None, description="Absent: it stays.")
     valid_until: Moment | None = None
     delete_at: Moment | None = None
+    vector: Vector = Field(default=(), description="Of the new words, where a vault memory opted in to be found by it.")
     source: SourceKind = Field(
         default=SourceKind.AGENT_EXTRACTED,
         description="On whose word; a person with their own key speaks for themselves.",

@@ -18,7 +18,7 @@ from memwarden_policy.decide import judged, kept
 from memwarden_policy.model import Access, Action, Candidate, Change, Changed, Decision, Known, Point, SourceKind
 from memwarden_policy.provenance import seed
 from memwarden_policy.records import Said
-from memwarden_service import asking, journal, outcomes, reading, recording, rows
+from memwarden_service import asking, handling, journal, outcomes, reading, recording, rows
 from memwarden_service.database import Acting, Database, acting_as, reach
 from memwarden_service.picture import Subject, domain_id
 from memwarden_service.problems import Kind, ProblemError
@@ -41,6 +41,8 @@ WAS_REJECTED = text("""
   select exists (select from memwarden.tombstone t where t.workspace_id = :workspace and t.domain_id = :domain
     and t.owner_key = :owner_key and t.key = :key)
 """)
+# The columns in which the next version may differ.
+CHANGING = ("content", "value", "vault_vector", "valid_until", "delete_at", "source", "confidence")
 # What a rule on writing says, said of an edit.
 AS_CHANGE = {
     Action.ACCEPT: Change.ALLOW,
@@ -61,6 +63,7 @@ class Wish:
     value: str | None = None
     valid_until: datetime | None = None
     delete_at: datetime | None = None
+    vector: tuple[float, ...] = ()  # Of new words, where a vault memory is found by it.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,6 +196,7 @@ def _edited(acting: Acting, row: Row[Any], wish: Wish) -> Candidate:
         delete_at=old.statement.delete_at if wish.delete_at is None else wish.delete_at,
         source=source_of(acting, wish),
     )
+    stated = handling.reworded(old.statement, stated, wish.vector)
     by = (acting.caller, acting.now)
     if acting.caller.is_person:
         return replace(stated, confidence=feedback.settings(acting.in_force.ruleset, old, *by).edit)
@@ -267,7 +271,7 @@ async def _wait(acting: Acting, row: Row[Any], about: tuple[Changed, Candidate, 
 
 def _next(acting: Acting, stated: Candidate, wish: Wish, decision: UUID) -> dict[str, Any]:
     columns = rows.columns(stated, acting.now)
-    new = {name: columns[name] for name in ("content", "value", "valid_until", "delete_at", "source", "confidence")}
+    new = {name: columns[name] for name in CHANGING}
     caller = acting.caller
     confirmed = {"confirmed_by": caller.actor, "last_confirmed_at": acting.now.isoformat()} if caller.is_person else {}
     by = {"changed_by": caller.actor, "change_reason": wish.reason}

@@ -10,7 +10,7 @@ from memwarden_policy import explain, feedback
 from memwarden_policy.attributes import Facts
 from memwarden_policy.decide import judged
 from memwarden_policy.model import Access, Action, Candidate, Memory, SourceKind
-from memwarden_service import journal, metrics, reading, rows
+from memwarden_service import handling, journal, metrics, reading, rows
 from memwarden_service.database import Acting, acting_as, reach
 from memwarden_service.problems import Kind, ProblemError, hidden
 from memwarden_service.review import Reviewing, approve, need_person, take_up, why_not
@@ -60,7 +60,11 @@ def reworded(acting: Acting, before: Candidate, content: str, value: str) -> Can
     memory = Memory(id="", statement=before, created_at=acting.now)
     ruleset, caller, now = acting.in_force.ruleset, acting.caller, acting.now
     confidence = feedback.settings(ruleset, memory, caller, now).edit
-    own = replace(before, content=content, value=value, source=SourceKind.USER_STATED, confidence=confidence)
+    own = replace(
+        handling.reworded(before, replace(before, content=content, value=value)),
+        source=SourceKind.USER_STATED,
+        confidence=confidence,
+    )
     decision = judged(ruleset, Facts(candidate=own, caller=caller, roles=acting.rights.roles, now=now))
     if decision.action is Action.REJECT:
         members = {"rules": list(decision.behind)}

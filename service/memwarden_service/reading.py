@@ -15,7 +15,7 @@ from memwarden_service import rows
 from memwarden_service.database import Acting
 from memwarden_service.journal import append
 from memwarden_service.problems import hidden
-from memwarden_service.shapes import MemoryFilter
+from memwarden_service.shapes import MemoriesFilter, MemoryFilter
 
 LOOKED_AT_MAX = 5_000  # For one page, where rules hide much: then the page ends early, and the next goes on.
 REFILL_ROWS = 500
@@ -23,7 +23,8 @@ SHARED_COLUMNS = """
   t.id, d.name as domain, t.topic, t.memory_type, t.category, t.content, t.source, t.source_uri, t.confidence,
   t.is_sensitive, t.tags, t.owner, t.owner is not null as private, t.about, t.observed_at, t.proposed_by,
   t.proposed_for, t.proposed_by_person, t.proposed_at, t.decision_id as decision, t.version, t.subject, t.value,
-  t.reason, t.valid_until, t.delete_at
+  t.reason, t.valid_until, t.delete_at, t.security_mode, t.encryption_state, t.retrieval_visibility,
+  t.server_embeddings_enabled, t.server_content_search_enabled, t.vault_semantic_index_opt_in, t.vault_vector, t.vault_embedder
 """
 JOIN = """
   join memwarden.domain d on d.workspace_id = t.workspace_id and d.id = t.domain_id where t.workspace_id = :workspace
@@ -32,10 +33,10 @@ STANDING = """
   t.confirmed_by, t.in_force_from, t.status, t.last_confirmed_at, t.since, t.changed_by, t.change_reason,
   t.falls, t.held_by, t.held_at, t.held_reason, t.ends_at, t.ends_by, t.retention
 """
-# The one predicate that every reader of memories uses.
-IN_FORCE = f"""
-  select {SHARED_COLUMNS}, {STANDING} from memwarden.memory t {JOIN} and memwarden.is_in_force(t)
-"""  # noqa: S608 - constants
+IN_FORCE, IS_STANDING, IS_LOCAL = (
+    f"select {SHARED_COLUMNS}, {STANDING} from memwarden.memory t {JOIN} and memwarden.{predicate}(t)"  # noqa: S608 - constants
+    for predicate in ("is_in_force", "is_standing", "is_local")
+)
 # Every version, the one that is or was last in force among them: the past is served as what it is.
 HISTORY = f"""
   select * from (
@@ -68,8 +69,10 @@ FROM_WHOM = """
 PAGE = """
   and (cast(:before as uuid) is null or t.id < cast(:before as uuid)) order by t.id desc limit :limit
 """
-MEMORY, MEMORIES = text(IN_FORCE + ONE), text(IN_FORCE + KIND + PAGE)
-EVERY_MEMORY = text(IN_FORCE)
+# By its id a memory is given to whoever may read it; every other reader is given what is standing.
+MEMORY, MEMORIES = text(IN_FORCE + ONE), text(IS_STANDING + KIND + PAGE)
+LOCAL_MEMORIES = text(IS_LOCAL + KIND + PAGE)
+EVERY_MEMORY = text(IS_STANDING)
 CANDIDATE, CANDIDATES = text(WAITING + ONE), text(WAITING + KIND + FROM_WHOM + PAGE)
 VERSIONS = text(HISTORY)
 
@@ -104,7 +107,7 @@ async def many(
 ) -> list[Row[Any]]:
     """Return a page and one row more, newest first; `limit` rows where it is given."""
     values = {
-        **wanted.model_dump(exclude={"limit", "cursor"}),
+        **wanted.model_dump(exclude={"limit", "cursor", "local"}),
         "workspace": acting.workspace_id,
         "before": before,
         "limit": limit or wanted.limit + 1,
@@ -112,15 +115,16 @@ async def many(
     return list(await acting.connection.execute(query, values))
 
 
-async def memories(acting: Acting, wanted: MemoryFilter, before: str | None) -> tuple[list[Seen], str | None]:
+async def memories(acting: Acting, wanted: MemoriesFilter, before: str | None) -> tuple[list[Seen], str | None]:
     """Return a page of memories and the id after which the next begins (None: it is the last).
 
     What a rule hides is not there: other memories fill the page, unless far too many are hidden.
     """
     found: list[Seen] = []
+    query = LOCAL_MEMORIES if wanted.local else MEMORIES
     looked_at, limit = 0, wanted.limit + 1
     while True:
-        rows_ = await many(acting, MEMORIES, wanted, before, limit)
+        rows_ = await many(acting, query, wanted, before, limit)
         found += seen(acting, rows_)
         looked_at += len(rows_)
         if len(found) > wanted.limit:
@@ -174,7 +178,7 @@ async def note_sensitive(acting: Acting, rows_: list[Row[Any]]) -> None:
 
 def shown(row: Row[Any]) -> dict[str, Any]:
     """Return the row as the API shows it."""
-    return {**row._asdict(), "confidence": float(row.confidence)}
+    return {**row._asdict(), "confidence": float(row.confidence), "envelope": rows.envelope(row)}
 
 
 def flagged(found: Seen) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from memwarden_policy import bounds, retention, values
 from memwarden_policy.confidence import rounded
 from memwarden_policy.confirming import Held
 from memwarden_policy.demands import Confirmation
+from memwarden_policy.envelope import EncryptionState, Envelope, SecurityMode, Visibility
 from memwarden_policy.model import ActorKind, Caller, Candidate, Memory, MemoryType, SourceKind, Status
 from memwarden_policy.ruleset import Ruleset
 from memwarden_service.digests import keyed
@@ -43,6 +44,22 @@ def statement(row: Columns, domain: str) -> Candidate:
         reason=row["reason"],
         valid_until=_moment(row["valid_until"]),
         delete_at=_moment(row["delete_at"]),
+        envelope=envelope(row),
+    )
+
+
+def envelope(row: Columns) -> Envelope:
+    """Return the security envelope of a row."""
+    row = _named(row)
+    return Envelope(
+        security_mode=SecurityMode(row["security_mode"]),
+        encryption_state=EncryptionState(row["encryption_state"]),
+        retrieval_visibility=Visibility(row["retrieval_visibility"]),
+        server_embeddings_enabled=row["server_embeddings_enabled"],
+        server_content_search_enabled=row["server_content_search_enabled"],
+        vault_semantic_index_opt_in=row["vault_semantic_index_opt_in"],
+        vault_vector=tuple(row["vault_vector"] or ()),
+        vault_embedder=row["vault_embedder"] or "",
     )
 
 
@@ -95,6 +112,7 @@ def columns(stated: Candidate, now: datetime) -> dict[str, Any]:
         "reason": stated.reason,
         "valid_until": stated.valid_until.isoformat() if stated.valid_until else None,
         "delete_at": stated.delete_at.isoformat() if stated.delete_at else None,
+        **_envelope_columns(stated.envelope),
     }
 
 
@@ -105,6 +123,19 @@ def end(ruleset: Ruleset, memory: Memory) -> dict[str, Any]:
         "ends_at": found.at.isoformat() if found else None,
         "ends_by": found.by if found else None,
         "retention": ruleset.retention_digest,
+    }
+
+
+def _envelope_columns(held: Envelope) -> dict[str, Any]:
+    return {
+        "security_mode": held.security_mode,
+        "encryption_state": held.encryption_state,
+        "retrieval_visibility": held.retrieval_visibility,
+        "server_embeddings_enabled": held.server_embeddings_enabled,
+        "server_content_search_enabled": held.server_content_search_enabled,
+        "vault_semantic_index_opt_in": held.vault_semantic_index_opt_in,
+        "vault_vector": list(held.vault_vector) or None,
+        "vault_embedder": held.vault_embedder or None,
     }
 
 

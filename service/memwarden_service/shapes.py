@@ -10,6 +10,7 @@ from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Fiel
 
 from memwarden_policy import bounds
 from memwarden_policy.model import MemoryType, SourceKind
+from memwarden_service.envelope_shapes import EnvelopeShown, EnvelopeWanted
 from memwarden_service.text import is_clean, normalised
 
 PAGE_MAX = 100
@@ -109,6 +110,9 @@ class Proposal(Strict):
     reason: Reason = Field(default="", description="Why it should be remembered.")
     valid_until: Moment | None = Field(default=None, description="The first moment at which it no longer holds.")
     delete_at: Moment | None = Field(default=None, description="From when it is to be gone, with its past.")
+    envelope: EnvelopeWanted | None = Field(
+        default=None, description="How it is handled, for its whole life. Absent: in the clear, and served."
+    )
 
 
 class Redacted(BaseModel):
@@ -154,6 +158,7 @@ class Statement(BaseModel):
     proposed_at: datetime
     decision: UUID
     version: int
+    envelope: EnvelopeShown
 
 
 class Flag(BaseModel):
@@ -268,6 +273,14 @@ class MemoryFilter(Page):
     domain: Domain | None = None
     memory_type: MemoryType | None = None
     category: CategoryName | None = None
+
+
+class MemoriesFilter(MemoryFilter):
+    """Which memories, and whether to be recalled by the caller alone."""
+
+    local: bool = Field(
+        default=False, description="The caller's own memories that are `client_local_only`, and no others."
+    )
 
 
 class Memories(BaseModel):

@@ -39,7 +39,8 @@ COVERED = """
 IN_ORDER = " order by d.name limit :limit"
 # A private or an unconfirmed item does not make its domain known: only a memory that the caller sees does.
 HOLDS_A_MEMORY = """
-    and exists (select from memwarden.memory m where m.workspace_id = d.workspace_id and m.domain_id = d.id)
+    and exists (select from memwarden.memory m where m.workspace_id = d.workspace_id and m.domain_id = d.id
+      and memwarden.is_standing(m))
 """
 NAMES, SHOWN = text(COVERED + IN_ORDER), text(COVERED + HOLDS_A_MEMORY + IN_ORDER)
 

@@ -36,7 +36,9 @@ OBJECTS = text("""
   where r.workspace_id = :workspace order by o.kind, o.namespace, o.name
 """)
 
-HOLDS_MEMORIES = text("select exists (select from memwarden.memory where workspace_id = :workspace)")
+HOLDS_MEMORIES = text("""
+  select exists (select from memwarden.memory m where m.workspace_id = :workspace and memwarden.is_standing(m))
+""")
 
 
 async def find(database: Database, name: str) -> UUID:

@@ -18,7 +18,7 @@ from memwarden_policy.records import Said
 from memwarden_policy.redaction import Redaction
 from memwarden_policy.screened import at_least, quarantined, withheld
 from memwarden_policy.screening import Screened
-from memwarden_service import asking, bodies, care, expiry, metrics, outcomes, recording, rows
+from memwarden_service import asking, bodies, care, expiry, handling, metrics, outcomes, recording, rows
 from memwarden_service.authenticate import Authenticator
 from memwarden_service.database import Database, acts, at_once, foresee
 from memwarden_service.digests import keyed
@@ -162,6 +162,7 @@ def _candidate(picture: Picture, proposal: Proposal) -> Candidate:
         reason=proposal.reason,
         valid_until=proposal.valid_until,
         delete_at=proposal.delete_at,
+        envelope=handling.wanted(proposal),
     )
     if proposal.confidence is not None:
         return candidate

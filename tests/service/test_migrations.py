@@ -40,7 +40,8 @@ def test_what_was_there_is_served_and_waits_on(server):
         admin.execute(ROWS.format(w=WORKSPACE))
     upgrade(database.admin_url, "head")
     with database.admin() as admin:
-        served = admin.execute("select m.content, m.status from memwarden.memory m where memwarden.is_in_force(m)")
-        assert served.fetchall() == [("Old.", "confirmed")]
+        served = admin.execute("""select m.content, m.status, m.security_mode, m.server_content_search_enabled
+          from memwarden.memory m where memwarden.is_standing(m)""")
+        assert served.fetchall() == [("Old.", "confirmed", "standard", True)]
         waits = admin.execute("select content, expires_at > now() + interval '29 days' from memwarden.candidate")
         assert waits.fetchall() == [("Older.", True)]

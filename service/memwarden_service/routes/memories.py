@@ -16,7 +16,7 @@ from memwarden_service.knowing import Known
 from memwarden_service.openapi import takes
 from memwarden_service.picture import Subject
 from memwarden_service.problems import Fault, Kind, ProblemError
-from memwarden_service.shapes import Memories, Memory, MemoryFilter, Page, Proposal, Written
+from memwarden_service.shapes import Memories, MemoriesFilter, Memory, Page, Proposal, Written
 from memwarden_service.spans import RowOf, Table
 from memwarden_service.write import canonical, propose
 
@@ -40,10 +40,10 @@ async def propose_memory(request: Request) -> Response:
 
 
 @router.get("", response_model=Memories)
-async def list_memories(request: Request, subject: Known, wanted: Annotated[MemoryFilter, Query()]) -> Memories:
+async def list_memories(request: Request, subject: Known, wanted: Annotated[MemoriesFilter, Query()]) -> Memories:
     """List the memories in force that the caller may read, newest first."""
     here = service.of(request)
-    cursors = here.cursors(request, subject, wanted.domain, wanted.memory_type, wanted.category)
+    cursors = here.cursors(request, subject, wanted.domain, wanted.memory_type, wanted.category, wanted.local)
     async with acting_as(here.database, subject, domain=wanted.domain) as acting:
         page, last = await reading.memories(acting, wanted, cursors.last(wanted.cursor))
         await reading.note_sensitive(acting, [each.row for each in page])
@@ -79,6 +79,7 @@ async def edit_memory(request: Request, subject: Known, memory_id: UUID) -> Resp
         value=canonical(wanted.value, "body.value") if "value" in fields else None,
         valid_until=wanted.valid_until,
         delete_at=wanted.delete_at,
+        vector=wanted.vector,
     )
     result = await change(_changing(request, subject), memory_id, wish)
     return _altered(result.as_json(memory_id), result)

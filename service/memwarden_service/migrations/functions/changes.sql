@@ -27,10 +27,21 @@ begin
   return kept;
 end $$;
 
--- The one condition under which a memory is served.
+-- Whether a memory holds now. Whatever ends a life with time (a term, a retention) is a condition in here, and so is at
+-- once obeyed by every reader, whether or not a job has run.
 create or replace function memwarden.is_in_force(m memwarden.memory) returns boolean language sql stable as
   $$ select m.status in ('confirmed', 'needs_verification') and (m.valid_until is null or m.valid_until > now())
     and memwarden.is_kept(m.ends_at, m.held_by) $$;
+
+-- The one condition under which the service gives out a memory that nobody named by its id: every list, count, search,
+-- suggestion, preamble and export. Beside it, search asks server_content_search_enabled before it keeps words of a memory,
+-- and server_embeddings_enabled before it embeds them.
+create or replace function memwarden.is_standing(m memwarden.memory) returns boolean language sql stable as
+  $$ select m.retrieval_visibility = 'server' and memwarden.is_in_force(m) $$;
+
+-- What its owner takes home to recall it there; row-level security has left only the caller's own.
+create or replace function memwarden.is_local(m memwarden.memory) returns boolean language sql stable as
+  $$ select m.retrieval_visibility = 'client_local_only' and m.owner is not null and memwarden.is_in_force(m) $$;
 
 -- What is in the place that a statement names; episodes and working notes name none, a procedure is named by its topic.
 create or replace function memwarden.in_place_of(p_domain uuid, p_owner text, p_type text, p_topic text, p_subject text)
@@ -103,7 +114,8 @@ begin
       held.reason, 'successor', null));
   when 'edit' then
     done := memwarden.revise(held.target, held.target_version, jsonb_build_object('content', held.content,
-      'value', held.value, 'valid_until', held.valid_until, 'delete_at', held.delete_at, 'source', held.source, 'confidence', held.confidence,
+      'value', held.value, 'vault_vector', held.vault_vector, 'valid_until', held.valid_until,
+      'delete_at', held.delete_at, 'source', held.source, 'confidence', held.confidence,
       'confirmed_by', p -> 'by', 'last_confirmed_at', now(), 'decision_id', held.decision_id,
       'changed_by', held.proposed_by, 'change_reason', held.reason));
   else
@@ -167,11 +179,11 @@ begin
 end $$;
 
 revoke execute on function memwarden.is_kept(timestamptz, text), memwarden.falls_after(jsonb, numeric, numeric),
-  memwarden.is_in_force(memwarden.memory),
+  memwarden.is_in_force(memwarden.memory), memwarden.is_standing(memwarden.memory), memwarden.is_local(memwarden.memory),
   memwarden.in_place_of(uuid, text, text, text, text), memwarden.retire(uuid, jsonb),
   memwarden.revise(uuid, integer, jsonb), memwarden.confirm(jsonb), memwarden.reword(uuid, jsonb), memwarden.drop_candidate(jsonb) from public;
 grant execute on function memwarden.is_kept(timestamptz, text), memwarden.falls_after(jsonb, numeric, numeric),
-  memwarden.is_in_force(memwarden.memory),
+  memwarden.is_in_force(memwarden.memory), memwarden.is_standing(memwarden.memory), memwarden.is_local(memwarden.memory),
   memwarden.in_place_of(uuid, text, text, text, text), memwarden.retire(uuid, jsonb),
   memwarden.revise(uuid, integer, jsonb), memwarden.confirm(jsonb), memwarden.reword(uuid, jsonb), memwarden.drop_candidate(jsonb) to mw_app;
 grant execute on function memwarden.is_kept(timestamptz, text), memwarden.retire(uuid, jsonb) to mw_retention;

@@ -2,13 +2,13 @@
 
 from memwarden_service.migrations import steps
 
-revision = "0003"
-down_revision = "0002"
+revision = "0004"
+down_revision = "0003"
 
 AS_ROLE = (
-    ("0003_1_tables.sql", "mw_owner"),
-    ("0003_2_policies.sql", "mw_owner"),
-    ("0003_4_journal.sql", "mw_journal"),
+    ("0004_1_tables.sql", "mw_owner"),
+    ("0004_2_policies.sql", "mw_owner"),
+    ("0004_4_journal.sql", "mw_journal"),
 )
 
 

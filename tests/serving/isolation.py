@@ -16,6 +16,7 @@ RESTRICTED = {
     "memory_version": {"owner": "*", "domain_read": "r", "domain_insert": "a"},
     "feedback": {"owner": "*", "domain_read": "r", "domain_insert": "a"},
     "approval": {"review": "*"},
+    "person_setting": {"own": "*"},
     "tombstone": {"owner": "*", "domain": "*"},
     "candidate": {"owner": "*", "review_read": "r", "review_delete": "d", "domain_insert": "a"},
     "decision": {"owner": "*", "domain_read": "r", "domain_insert": "a"},
@@ -26,6 +27,7 @@ RESTRICTED = {
 PRIVILEGES = {
     "workspace": "SELECT",
     "ruleset": "INSERT SELECT UPDATE",
+    "person_setting": "INSERT SELECT UPDATE",
     "policy_object": "DELETE INSERT SELECT UPDATE",
     "domain": "INSERT SELECT",
     "decision": "INSERT SELECT",

@@ -202,6 +202,7 @@ def behaviour(app: psycopg.Connection) -> list[str]:
         *_nothing_without_context(app),
         *_only_own_rows(app),
         *_reads(app),
+        *_settings(app),
         *_reviews(app),
         *_writes(app),
         *_changes(app),
@@ -264,6 +265,12 @@ def _reads(app) -> Iterator[str]:
         ):
             if _in(app, settings, query) != [wanted]:
                 yield f"{table} shows {_in(app, settings, query)} instead of {wanted} to {dict(settings)}"
+
+
+def _settings(app) -> Iterator[str]:
+    found = _in(app, Settings(principal="alice"), "select person from memwarden.person_setting")
+    if found != [("alice",)]:
+        yield f"person_setting shows {found} to alice"
 
 
 def _reviews(app) -> Iterator[str]:

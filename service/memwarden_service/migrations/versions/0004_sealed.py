@@ -1,0 +1,13 @@
+"""Sensitive memories that the service seals at rest."""
+
+from memwarden_service.migrations import steps
+
+revision = "0004"
+down_revision = "0003"
+
+AS_ROLE = (("0004_1_sealed.sql", "mw_owner"),)
+
+
+def upgrade() -> None:
+    """Change the constraints, as the role that owns the tables."""
+    steps.run(AS_ROLE)

@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, Final
@@ -27,11 +27,13 @@ FIELDS: Final = (
     "retention",
 )
 ACTIONS: Final = {"auto_confirm": Action.ACCEPT, "require_user_approval": Action.REQUIRE_CONFIRMATION}
-# Words of the table that end a memory; a policy of this version has no word for them.
 ENDING_ACTION: Final = "auto_delete"
-RETENTIONS: Final = ("ttl_7d", "ttl_30d", "confidence_based", "permanent_until_revoked")
-# What holds without a word on it: a memory stays until somebody revokes it.
-UNSAID_RETENTION: Final = "permanent_until_revoked"
+TTLS: Final = {"ttl_7d": "7d", "ttl_30d": "30d"}
+RETENTIONS: Final[Mapping[str, Mapping[str, Any]]] = {
+    **{name: {"ttl": span} for name, span in TTLS.items()},
+    "confidence_based": {"lowConfidence": {"below": 0.3, "for": "30d", "action": "Delete"}},
+    "permanent_until_revoked": {"permanentUntilRevoked": True},
+}
 EVERY_CATEGORY: Final = "*"
 RULE_ID: Final = "memwarden.dev/rule-id"
 CREATED_AT: Final = "memwarden.dev/created-at"
@@ -70,7 +72,6 @@ def read(source: Source, places: Mapping[str, str]) -> Imported:
             continue
         names.add(key)
         documents.append(document)
-        faults += [f"{where}: {left}" for left in _unsaid(row)]
     text = yaml.safe_dump_all(documents, sort_keys=False, allow_unicode=True) if documents else ""
     return Imported(text=text, faults=tuple(faults))
 
@@ -111,7 +112,7 @@ def _policy(row: Mapping[str, Any], places: Mapping[str, str]) -> dict[str, Any]
     if str(organisation) not in places:
         raise UnusableRowError(f"say by --map {organisation}=NAMESPACE where the rules of {organisation} belong")
     name = _name(str(rule_id))
-    rule = {"name": name[: bounds.RULE_NAME_MAX].strip("-"), **_condition(row), "action": _action(row).value}
+    rule = {"name": name[: bounds.RULE_NAME_MAX].strip("-"), **_condition(row)}
     spec: dict[str, Any] = {"priority": _priority(row)}
     category = _get(row, "category") or EVERY_CATEGORY
     if category != EVERY_CATEGORY:
@@ -122,8 +123,37 @@ def _policy(row: Mapping[str, Any], places: Mapping[str, str]) -> dict[str, Any]
         "apiVersion": API_VERSION,
         "kind": Kind.MEMORY_POLICY.value,
         "metadata": {"name": name, "namespace": places[str(organisation)], "annotations": annotations},
-        "spec": spec | {"admission": [rule]},
+        "spec": spec | _said(row, rule),
     }
+
+
+def _said(row: Mapping[str, Any], rule: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the row says: a rule on writing or on ending, and how long what it speaks of is kept."""
+    word, term = _get(row, "action"), _retention(row, rule)
+    if word == ENDING_ACTION:
+        if "where" not in rule:
+            raise UnusableRowError(
+                f"{ENDING_ACTION} needs a condition: without one it would delete whatever is written"
+            )
+        ends = {**rule, "action": "Delete"}
+        return {"retention": {**term, "rules": [ends]}}
+    if word not in ACTIONS:
+        raise UnusableRowError(f"the action {word!r} is not one of {', '.join((*ACTIONS, ENDING_ACTION))}")
+    admission = {"admission": [{**rule, "action": ACTIONS[word].value}]}
+    return admission | ({"retention": term} if term else {})
+
+
+def _retention(row: Mapping[str, Any], rule: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return `retention`; a term of a row with a condition is the term of what the condition holds for."""
+    word = _get(row, "retention")
+    if word is None:
+        return {}
+    if word not in RETENTIONS:
+        raise UnusableRowError(f"the retention {word!r} is not one of {', '.join(RETENTIONS)}")
+    if word in TTLS and "where" in rule and _get(row, "action") != ENDING_ACTION:
+        where = {**rule["where"], "created_at": {"lte": f"now() - {TTLS[word]}"}}
+        return {"rules": [{"name": rule["name"], "where": where, "action": "Delete"}]}
+    return RETENTIONS[word]
 
 
 def _name(rule_id: str) -> str:
@@ -131,15 +161,6 @@ def _name(rule_id: str) -> str:
     if not name:
         raise UnusableRowError(f"no name can be made of the rule_id {rule_id!r}")
     return name
-
-
-def _action(row: Mapping[str, Any]) -> Action:
-    word = _get(row, "action")
-    if word == ENDING_ACTION:
-        raise UnusableRowError(f"the action {ENDING_ACTION} needs `retention`, which a policy does not have yet")
-    if word not in ACTIONS:
-        raise UnusableRowError(f"the action {word!r} is not one of {', '.join((*ACTIONS, ENDING_ACTION))}")
-    return ACTIONS[word]
 
 
 def _priority(row: Mapping[str, Any]) -> int:
@@ -173,13 +194,3 @@ def _problem(document: Mapping[str, Any]) -> str:
     verdicts = compile_ruleset([resource], StoreDefaults(), workspace=resource.namespace).verdicts
     problems = verdicts[resource.key].problems
     return f"{problems[0].path}: {problems[0].message}" if problems else ""
-
-
-def _unsaid(row: Mapping[str, Any]) -> Iterator[str]:
-    retention = _get(row, "retention")
-    if retention in (None, UNSAID_RETENTION):
-        return
-    if retention in RETENTIONS:
-        yield f"written without the retention {retention}, which a policy does not have yet"
-    else:
-        yield f"the retention {retention!r} is not one of {', '.join(RETENTIONS)}"

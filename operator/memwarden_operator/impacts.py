@@ -9,7 +9,7 @@ from memwarden_operator.answers import Counted
 from memwarden_policy.model import Kind
 
 POLICIES: Final = (Kind.MEMORY_POLICY, Kind.CLUSTER_MEMORY_POLICY)
-SHOWN: Final = ("wouldReject", "wouldQuarantine", "wouldRequireConfirmation", "wouldHide", "wouldFlag")
+SHOWN: Final = ("wouldReject", "wouldQuarantine", "wouldRequireConfirmation", "wouldHide", "wouldFlag", "wouldExpire")
 
 
 def of(counted: Iterable[Counted], generation: int) -> dict[str, Any]:

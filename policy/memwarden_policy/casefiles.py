@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Final
 
 from memwarden_policy import bounds, confidence, parse, proposals, ruling, stores, yamltext
-from memwarden_policy.corpus import DEFAULT_NOW, FORBIDDEN, Case, Expectation, Suite
+from memwarden_policy.corpus import DEFAULT_NOW, FORBIDDEN, NEVER, Case, Expectation, Suite, ending_shown
 from memwarden_policy.feedback import FeedbackKind
 from memwarden_policy.model import (
     API_VERSION,
@@ -44,6 +44,7 @@ EXPECT_FIELDS: Final = (
     *DETAIL_FIELDS,
     *(point.value for point in POINTS_OF_A_MEMORY),
     "feedback",
+    "ends",
     "access",
     "roles",
     "mayClaim",
@@ -160,6 +161,7 @@ def _case(node: Node, setting: _Setting) -> Case:
     caller = _caller(node.node("as"), setting.workspace)
     proposal = node.node("propose")
     expect = node.node("expect")
+    expected = _expectation(expect, setting.now)
     if expect.has("action") and not node.has("propose"):
         expect.problem("action", "Conflict", "an action is expected, and nothing is proposed")
     source = node.word("changeSource", SourceKind)
@@ -170,7 +172,7 @@ def _case(node: Node, setting: _Setting) -> Case:
         caller=caller,
         candidate=proposals.candidate(proposal, caller, setting.now) if node.has("propose") else None,
         proposal=proposal.values,
-        expect=_expectation(expect),
+        expect=expected,
         known=_known(node.node("known"), setting.now),
         memory=proposals.memory(node.node("memory"), setting.now) if node.has("memory") else None,
         change_source=source or own_word,
@@ -207,7 +209,7 @@ def _caller(node: Node, workspace: str) -> Caller:
     return Caller(actor_kind=ActorKind.API_KEY, actor_name=key, principal=principal, groups=groups)
 
 
-def _expectation(node: Node) -> Expectation:
+def _expectation(node: Node, now: datetime) -> Expectation:
     node.knows(*EXPECT_FIELDS)
     actions = [each.value for each in Action] + [FORBIDDEN]
     action = node.text("action", bounds.NAME_MAX)
@@ -227,7 +229,13 @@ def _expectation(node: Node) -> Expectation:
         details=_details(node),
         on_memory=_on_memory(node),
         feedback=_feedback(node.node("feedback")),
+        ends=_ends(node, now),
     )
+
+
+def _ends(node: Node, now: datetime) -> str | None:
+    text = node.text("ends", bounds.TIME_LENGTH_MAX)
+    return text if text in (None, NEVER) else ending_shown(proposals.moment(node, "ends", now))
 
 
 def _details(node: Node) -> Mapping[str, str]:

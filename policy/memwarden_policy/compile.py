@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from memwarden_policy import bounds, domains, granting, policies
+from memwarden_policy.digest import retention_digest
 from memwarden_policy.grants import Grant, Grants
 from memwarden_policy.model import Kind, Resource, ResourceKey, StoreDefaults, Verdict
 from memwarden_policy.notes import notes_on
 from memwarden_policy.records import Domain
 from memwarden_policy.rules import Policy
 from memwarden_policy.ruleset import Ruleset, layered
+from memwarden_policy.selection import Index
 from memwarden_policy.shapes import Findings
 
 OVER_THE_BOUNDS: Final = {
@@ -64,6 +66,10 @@ def compile_ruleset(resources: Sequence[Resource], store: StoreDefaults, *, work
         layers=layered(in_force),
         grants=Grants(each.grant for each in accepted if each.grant is not None),
         domains=tuple(each.domain for each in accepted if each.domain is not None),
+        retaining=Index(each for each in in_force if _retains(each)),
+        retention_digest=retention_digest(
+            (each.resource.key, each.resource.spec) for each in accepted if each.policy and _retains(each.policy)
+        ),
     )
     return Compiled(ruleset=ruleset, verdicts=verdicts)
 
@@ -109,6 +115,10 @@ def _refuse_what_is_over_the_bounds(judged: Sequence[Judged]) -> None:
             each.findings.add("", reason, f"a workspace holds at most {limit}, counted in order of name")
         else:
             room.subtract(needed)
+
+
+def _retains(policy: Policy) -> bool:
+    return policy.retention is not None and not policy.is_audit
 
 
 def _cost(judged: Judged) -> int:

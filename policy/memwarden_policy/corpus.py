@@ -25,10 +25,12 @@ from memwarden_policy.model import (
     SourceKind,
     StoreDefaults,
 )
+from memwarden_policy.retention import Ending, ending
 from memwarden_policy.ruleset import Ruleset
 
 # What the service answers before any policy is asked: the caller may not write in the domain.
 FORBIDDEN = "Forbidden"
+NEVER: Final = "never"
 DEFAULT_NOW: Final = datetime(2026, 12, 1, 12, tzinfo=UTC)
 
 
@@ -47,6 +49,7 @@ class Expectation:
     details: Mapping[str, str] = field(default_factory=dict)  # Of a decision, each in the words of `detail`.
     on_memory: Mapping[Point, str] = field(default_factory=dict)  # What reading, updating, deleting come to.
     feedback: Mapping[str, str] = field(default_factory=dict)  # The confidence after each kind of feedback.
+    ends: str | None = None  # When a retention ends it, in the words of `ending_shown`.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,6 +132,7 @@ def ask(ruleset: Ruleset, case: Case, now: datetime) -> tuple[tuple[Difference, 
         *_compare_details(ruleset, case, decision, now),
         *_compare_memory(case, on_memory),
         *_compare_feedback(ruleset, case, now),
+        *_compare_ending(ruleset, case),
         *_compare_rights(case.expect, held),
     )
     return differences, (*([decision] if decision else []), *on_memory.values())
@@ -226,6 +230,21 @@ def _compare_feedback(ruleset: Ruleset, case: Case, now: datetime) -> Iterator[D
             actual = str(feedback.apply(case.memory.statement.confidence, FeedbackKind(name), settings))
         if expected != actual:
             yield Difference(what=f"feedback {name}", expected=expected, actual=actual)
+
+
+def _compare_ending(ruleset: Ruleset, case: Case) -> Iterator[Difference]:
+    if case.memory is None or case.expect.ends is None:
+        return
+    actual = ending_shown(ending(ruleset, case.memory))
+    if actual != case.expect.ends:
+        yield Difference(what="ends", expected=case.expect.ends, actual=actual)
+
+
+def ending_shown(found: Ending | datetime | None) -> str:
+    """Return when a memory ends, in the words in which a case expects it."""
+    if found is None:
+        return NEVER
+    return (found.at if isinstance(found, Ending) else found).astimezone(UTC).isoformat()
 
 
 def _compare_rights(expect: Expectation, held: Rights) -> Iterator[Difference]:

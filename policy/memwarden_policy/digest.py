@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from memwarden_policy.model import Resource, StoreDefaults
+from memwarden_policy.model import Resource, ResourceKey, StoreDefaults
 
 # Moves when the canonical form changes, so that old and new digests never look alike.
 FORMAT_VERSION = 1
@@ -23,6 +23,15 @@ def ruleset_digest(resources: Iterable[Resource], store: StoreDefaults) -> str:
     """Return the digest of all objects of a workspace with the store's defaults, blind to their order."""
     objects = [_object(resource) for resource in sorted(resources, key=lambda each: each.key)]
     return _digest({"format": FORMAT_VERSION, "objects": objects, "store": _store(store)})
+
+
+def retention_digest(policies: Iterable[tuple[ResourceKey, Mapping[str, Any]]]) -> str:
+    """Return the digest of all that policies say of how long memories are kept; "" where none says anything."""
+    said = [
+        {"key": list(key), "selector": spec.get("selector"), "retention": spec["retention"]}
+        for key, spec in sorted(policies, key=lambda each: each[0])
+    ]
+    return _digest({"format": FORMAT_VERSION, "retention": said}) if said else ""
 
 
 def _object(resource: Resource) -> dict[str, Any]:

@@ -36,7 +36,7 @@ class EffectivePolicy:
     categories: tuple[str, ...]
     roles: tuple[str, ...]
     rules: dict[str, tuple[EffectiveRule, ...]]  # By point.
-    says: tuple[str, ...]  # Beside its rules: provenance, feedback, sourceOfTruth.
+    says: tuple[str, ...]  # Beside its rules: provenance, feedback, sourceOfTruth, retention.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +95,7 @@ def _shown(policy: Policy) -> EffectivePolicy:
         "provenance": provenance.trust or provenance.allowed or provenance.blocked or provenance.protections,
         "feedback": policy.feedback,
         "sourceOfTruth": policy.truth,
+        "retention": policy.retention,
     }
     return EffectivePolicy(
         layer="floor" if policy.is_floor else "namespace",

@@ -238,6 +238,7 @@ class Candidate:
     value: str = ""  # A structured value as canonical JSON; see `values`.
     reason: str = ""  # Why it should be remembered.
     valid_until: datetime | None = None  # The first moment it no longer holds; None: it has no term.
+    delete_at: datetime | None = None  # From when it is to be gone; None: nobody asked for it.
     envelope: Envelope = STANDARD
 
 
@@ -264,6 +265,8 @@ class Memory:
     version: int = 1
     confirmed: bool = False  # True: a person confirmed it.
     proposer: Caller | None = None  # None: not known, or of no interest.
+    falls: tuple[tuple[Decimal, datetime], ...] = ()  # Higher confidences it had, each with until when.
+    is_held: bool = False  # True: a legal hold keeps it.
 
 
 class RecordAnswer(StrEnum):

@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
-from memwarden_policy import decide, recall, voices
+from memwarden_policy import decide, recall, retention, voices
 from memwarden_policy.access import rights
 from memwarden_policy.attributes import Facts
 from memwarden_policy.model import Action, ActorKind, Caller, Candidate, Memory, Ordered, Point, Recall
+from memwarden_policy.retention import Ending
 from memwarden_policy.rules import Evaluation, Policy
 from memwarden_policy.ruleset import Ruleset
 
@@ -27,6 +28,7 @@ COUNTS: Final[Mapping[type[Ordered], Mapping[str, str]]] = {
     },
     Recall: {Recall.ALLOW: "wouldShow", Recall.FLAG: "wouldFlag", Recall.HIDE: "wouldHide"},
 }
+WOULD_EXPIRE: Final = "wouldExpire"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +64,8 @@ def impact(before: Ruleset, after: Ruleset, memories: Iterable[Memory], now: dat
     A memory that a person confirmed needs no confirmation again. Takes one memory at a time and keeps a bounded sample.
     """
     comparison = _Comparison(before, after, now)
-    counts: Counter[str] = Counter({name: 0 for names in COUNTS.values() for name in names.values()})
+    names = [name for names in COUNTS.values() for name in names.values()]
+    counts: Counter[str] = Counter(dict.fromkeys((*names, WOULD_EXPIRE), 0))
     sample: list[Affected] = []
     seen = 0
     for memory in memories:
@@ -98,6 +101,8 @@ class _Comparison:
 
     def changes(self, memory: Memory) -> Iterator[tuple[str, str]]:
         """Return under what a memory is counted, and why."""
+        if expires := self._expires(memory):
+            yield WOULD_EXPIRE, expires.by
         caller = memory.proposer or NOBODY
         roles = self._roles_of(caller)
         pairs = self._evaluations(Point.ADMISSION, memory, caller, roles)
@@ -111,6 +116,15 @@ class _Comparison:
             had, has = recall.answered(self._before, pairs[0]), recall.answered(self._after, pairs[1])
             if had.action is not has.action:
                 yield COUNTS[Recall][has.action], has.reason
+
+    def _expires(self, memory: Memory) -> Ending | None:
+        """Return what ends a memory at this moment that did not before."""
+        if self._before.retention_digest == self._after.retention_digest:
+            return None
+        if retention.is_over(self._before, memory, self._now):
+            return None
+        found = retention.ending(self._after, memory)
+        return found if found is not None and found.at <= self._now else None
 
     def _roles_of(self, caller: Caller) -> Pair:
         held = self._roles.get(caller)

@@ -2,13 +2,13 @@
 
 from typing import Final
 
-from memwarden_policy import bounds, globs, ruling, sourcing
+from memwarden_policy import bounds, globs, retaining, ruling, sourcing
 from memwarden_policy.model import Kind, MemoryType, Mode, Resource
 from memwarden_policy.rules import Policy, Selector
 from memwarden_policy.shapes import DOTTED_NAME, LABEL, Findings, Node
 
 # A policy without any of these says nothing.
-SAYING: Final = ("admission", "recall", "update", "delete", "provenance", "feedback", "sourceOfTruth")
+SAYING: Final = ("admission", "recall", "update", "delete", "provenance", "feedback", "sourceOfTruth", "retention")
 FIELDS: Final = ("priority", "mode", "active", "selector", *SAYING)
 SELECTOR_FIELDS: Final = ("domains", "memoryTypes", "categories", "roles")
 
@@ -30,7 +30,9 @@ def read(resource: Resource, findings: Findings) -> Policy | None:
         provenance=sourcing.provenance(spec.node("provenance")),
         feedback=sourcing.feedback(spec.node("feedback")),
         truth=sourcing.truth(spec.node("sourceOfTruth")),
+        retention=retaining.retention(spec.node("retention")),
     )
+    retaining.judge_selector(spec.node("selector"), spec.node("retention"))
     is_active = spec.flag("active", default=True)
     if is_active and not any(spec.values.get(name) for name in SAYING):
         message = f"add a rule to `admission`, or one of {', '.join(SAYING[1:])}, or set `active` to false"

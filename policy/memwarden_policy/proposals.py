@@ -36,10 +36,11 @@ STATED_FIELDS: Final = (
     "value",
     "reason",
     "valid_until",
+    "delete_at",
     "security_mode",
 )
 PROPOSAL_FIELDS: Final = (*STATED_FIELDS, "private")
-STANDING_FIELDS: Final = ("status", "created_at", "last_confirmed_at", "version", "confirmed")
+STANDING_FIELDS: Final = ("status", "created_at", "last_confirmed_at", "version", "confirmed", "held")
 MEMORY_FIELDS: Final = (*STATED_FIELDS, "id", "owner", *STANDING_FIELDS, "proposed_by", "proposed_for")
 VERSIONS_MAX = 2**31 - 1
 
@@ -68,6 +69,7 @@ def read(document: Mapping[str, Any], now: datetime) -> Memory | tuple[Problem, 
         known.setdefault("security_mode", handled["security_mode"])
     known.setdefault("created_at", document.get("in_force_from"))
     known.setdefault("confirmed", document.get("confirmed_by") is not None)
+    known.setdefault("held", document.get("hold") is not None)
     if document.get("private") is True:
         known.setdefault("owner", document.get("proposed_for"))
     for name in ("source_uri", "about", "owner", "proposed_for", *EMPTY_FIELDS):
@@ -86,11 +88,12 @@ def _memory(node: Node, now: datetime) -> Memory:
         id=node.text("id", bounds.NAME_MAX) or "",
         statement=_stated(node, node.text("owner", bounds.PERSON_LENGTH_MAX), now),
         status=node.word("status", Status) or Status.CONFIRMED,
-        created_at=_moment(node, "created_at", now) or now,
-        last_confirmed_at=_moment(node, "last_confirmed_at", now),
+        created_at=moment(node, "created_at", now) or now,
+        last_confirmed_at=moment(node, "last_confirmed_at", now),
         version=node.whole("version", 1, VERSIONS_MAX) or 1,
         confirmed=node.flag("confirmed", default=False),
         proposer=_proposer(node),
+        is_held=node.flag("held", default=False),
     )
 
 
@@ -126,11 +129,12 @@ def _stated(node: Node, owner: str | None, now: datetime) -> Candidate:
         tags=node.texts("tags", bounds.TAGS_MAX, bounds.TAG_LENGTH_MAX),
         owner=owner,
         about=node.text("about", bounds.PERSON_LENGTH_MAX),
-        observed_at=_moment(node, "observed_at", now),
+        observed_at=moment(node, "observed_at", now),
         subject=node.text("subject", bounds.SUBJECT_LENGTH_MAX) or "",
         value=_value(node),
         reason=node.text("reason", bounds.REASON_LENGTH_MAX) or "",
-        valid_until=_moment(node, "valid_until", now),
+        valid_until=moment(node, "valid_until", now),
+        delete_at=moment(node, "delete_at", now),
         envelope=completed(Wanted(node.word("security_mode", SecurityMode) or SecurityMode.STANDARD)),
     )
 
@@ -153,7 +157,8 @@ def _confidence(node: Node, source: SourceKind) -> Decimal:
     return confidence.rounded(value)
 
 
-def _moment(node: Node, name: str, now: datetime) -> datetime | None:
+def moment(node: Node, name: str, now: datetime) -> datetime | None:
+    """Read a time, fixed or counted from `now`; None where it is missing or makes no sense."""
     text = node.text(name, bounds.TIME_LENGTH_MAX)
     if text is None:
         return None

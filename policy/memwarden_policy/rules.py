@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from decimal import Decimal
 from typing import Final
 
@@ -108,6 +109,33 @@ class SourceOfTruth:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LowConfidence:
+    """How low a confidence must have been, and for how long."""
+
+    below: Decimal
+    lasting: timedelta
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndRule:
+    """One rule on which memories end: from the moment at which all of it holds."""
+
+    name: str
+    where: Where
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retention:
+    """How long a policy lets memories be kept."""
+
+    ttl: timedelta | None = None  # From the moment it came into force; None: no term.
+    is_permanent: bool = False  # Says aloud that there is no term; another policy may give one.
+    low: LowConfidence | None = None
+    legal_hold: bool = False
+    rules: tuple[EndRule, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
     """One policy in force."""
 
@@ -119,6 +147,7 @@ class Policy:
     provenance: Provenance = Provenance()
     feedback: FeedbackNumbers | None = None  # None: it says nothing of feedback.
     truth: SourceOfTruth | None = None  # None: it names no category.
+    retention: Retention | None = None  # None: it says nothing of how long.
 
     @property
     def is_floor(self) -> bool:
@@ -143,8 +172,10 @@ class Policy:
 
     @property
     def size(self) -> int:
-        """How many conditions it holds: rules and detections."""
-        return sum(len(rules) for rules in self.rules.values()) + (len(self.truth.detections) if self.truth else 0)
+        """How many conditions it holds: rules, detections, and rules on retention."""
+        detections = len(self.truth.detections) if self.truth else 0
+        endings = len(self.retention.rules) if self.retention else 0
+        return sum(len(rules) for rules in self.rules.values()) + detections + endings
 
     @property
     def cost(self) -> int:

@@ -2,12 +2,15 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from memwarden_policy.grants import Grants
 from memwarden_policy.model import Point, StoreDefaults
 from memwarden_policy.records import Domain, domain_of
 from memwarden_policy.rules import Policy
 from memwarden_policy.selection import Index
+
+NO_POLICIES: Final = Index(())
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,8 @@ class Ruleset:
     layers: Mapping[Point, Layers]
     grants: Grants
     domains: tuple[Domain, ...] = ()
+    retaining: Index = NO_POLICIES  # The policies that say how long memories are kept.
+    retention_digest: str = ""  # Of what they say, wherever they stand; "": none says anything.
 
     def domain_of(self, domain: str) -> Domain | None:
         """Return what a MemoryDomain says of this domain: its owner, its system of record; None where none does."""

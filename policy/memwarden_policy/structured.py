@@ -68,6 +68,11 @@ class Comparison:
         return COMPARISONS[self.operator](value, operand)
 
     @property
+    def is_relative(self) -> bool:
+        """Whether the operand moves with the moment of the decision."""
+        return isinstance(self.operand, Moment) and self.operand.fixed is None
+
+    @property
     def shown(self) -> str:
         """The comparison as a reader of policies writes it."""
         return f"{self.attribute.short_name} {self.operator} {_operand_shown(self.operand)}"

@@ -21,6 +21,7 @@ class Edit(Strict):
     content: Content | None = None
     value: Any = Field(default=None, description="Absent: it stays.")
     valid_until: Moment | None = None
+    delete_at: Moment | None = None
     vector: Vector = Field(default=(), description="Of the new words, where a vault memory opted in to be found by it.")
     source: SourceKind = Field(
         default=SourceKind.AGENT_EXTRACTED,
@@ -48,6 +49,18 @@ class Deletion(Strict):
     """On whose word a memory is revoked, and why."""
 
     source: SourceKind = SourceKind.AGENT_EXTRACTED
+    reason: Why | None = None
+
+
+class HoldBody(Strict):
+    """Why a memory is to be kept whatever a retention says."""
+
+    reason: Annotated[Why, Field(description="Such as the number of the case. Is written down in the journal.")]
+
+
+class Lifting(Strict):
+    """Why a hold is lifted."""
+
     reason: Why | None = None
 
 

@@ -42,7 +42,7 @@ WAS_REJECTED = text("""
     and t.owner_key = :owner_key and t.key = :key)
 """)
 # The columns in which the next version may differ.
-CHANGING = (*rows.WORDS, "valid_until", "source", "confidence")
+CHANGING = (*rows.WORDS, "valid_until", "delete_at", "source", "confidence")
 # What a rule on writing says, said of an edit.
 AS_CHANGE = {
     Action.ACCEPT: Change.ALLOW,
@@ -62,6 +62,7 @@ class Wish:
     content: str | None = None  # None: it stays. So with the next two.
     value: str | None = None
     valid_until: datetime | None = None
+    delete_at: datetime | None = None
     vector: tuple[float, ...] = ()  # Of new words, where a vault memory is found by it.
 
 
@@ -135,6 +136,8 @@ async def take_up(changing: Changing, acting: Acting, memory_id: UUID) -> Row[An
 
 async def act(changing: Changing, acting: Acting, row: Row[Any], wish: Wish, said: Said) -> Result:
     """Decide and do it in the open transaction. What is refused is written down: the caller raises after that."""
+    if wish.kind is Point.DELETE and row.held_by is not None:
+        raise ProblemError(Kind.ON_HOLD)
     stated = _edited(acting, row, wish) if wish.kind is Point.UPDATE else rows.statement(row, row.domain)
     answer = await _decided(changing, acting, row, (wish, stated, said))
     if isinstance(answer, tuple):
@@ -190,6 +193,7 @@ def _edited(acting: Acting, row: Row[Any], wish: Wish) -> Candidate:
         content=old.statement.content if wish.content is None else wish.content,
         value=old.statement.value if wish.value is None else wish.value,
         valid_until=old.statement.valid_until if wish.valid_until is None else wish.valid_until,
+        delete_at=old.statement.delete_at if wish.delete_at is None else wish.delete_at,
         source=source_of(acting, wish),
     )
     stated = handling.reworded(old.statement, stated, wish.vector)

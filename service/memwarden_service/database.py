@@ -53,6 +53,8 @@ AS_KEEPER = text("""
   select set_config('memwarden.workspace', :workspace, true), set_config('memwarden.principal', :owner, true),
     set_config('memwarden.person', :owner, true), set_config('memwarden.administered', 'all', true)
 """)
+RETENTION_WORK = text("select w.workspace_id from memwarden.retention_work(:limit) w")
+RETENTION_LAG = text("select memwarden.retention_lag()")
 DUE = text("select d.workspace_id, d.id, d.owner from memwarden.due_candidates(:limit) d")
 REACH = text("""
   select set_config('memwarden.readable', :domain, true), set_config('memwarden.writable', :domain, true)
@@ -255,6 +257,18 @@ async def due(database: Database, limit: int) -> list[Row[Any]]:
     """Return where candidates are that nobody answered in time: workspace, id and owner, of any workspace."""
     async with database.at_once.connect() as connection:
         return list(await connection.execute(DUE, {"limit": limit}))
+
+
+async def retention_work(database: Database, limit: int) -> list[UUID]:
+    """Return the workspaces in which the end of memories is to be reckoned, or has come."""
+    async with database.at_once.connect() as connection:
+        return list((await connection.execute(RETENTION_WORK, {"limit": limit})).scalars())
+
+
+async def retention_lag(database: Database) -> float:
+    """Return for how many seconds what ended first has waited to be deleted, in any workspace."""
+    async with database.at_once.connect() as connection:
+        return float((await connection.execute(RETENTION_LAG)).scalar_one())
 
 
 @asynccontextmanager

@@ -1,21 +1,20 @@
 """The policy engine by the names that a table of rules knows it by; every answer is the write path's own."""
 
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from uuid import UUID
 
 from sqlalchemy import text
 
 from memwarden_policy.decide import decide
 from memwarden_policy.model import Action, Candidate, Decision, Known
-from memwarden_service import asking, journal, rows
-from memwarden_service.database import Database, acting_as, foresee, reach
+from memwarden_service import asking, rows, terms
+from memwarden_service.database import Database, acting_as, foresee
 from memwarden_service.picture import Subject
 from memwarden_service.problems import hidden
 from memwarden_service.spans import RowOf, Table
 
-DUE = text("""
-  select d.name as domain, t.owner, t.version, t.valid_until from memwarden.memory t
+STORED = text("""
+  select t.*, d.name as domain from memwarden.memory t
   join memwarden.domain d on d.workspace_id = t.workspace_id and d.id = t.domain_id
   where t.workspace_id = :workspace and t.id = :id
 """)
@@ -24,10 +23,6 @@ KNOWN = text("""
       and t.owner_key = :owner_key and t.key = :key) as was_rejected,
     (select to_jsonb(m) from memwarden.in_place_of(d.id, :owner, :memory_type, :topic, :subject) m) as supersedes
   from memwarden.domain d where d.workspace_id = :workspace and d.name = :domain
-""")
-RETIRE = text("""
-  select memwarden.retire(:id, jsonb_build_object('as', 'expired', 'by', cast(:by as text), 'reason', null,
-    'successor', null))
 """)
 
 
@@ -48,26 +43,19 @@ class MemoryPolicyEngine:
         return (await self._decision(candidate)).action in (Action.REQUIRE_CONFIRMATION, Action.QUARANTINE)
 
     async def apply_retention_policy(self, memory_id: UUID) -> bool:
-        """End a memory whose own term is over; returns whether it ended.
-
-        A term (`valid_until`) is all that ends a memory so far: policies do not say yet for how long one is kept.
+        """End a memory at once if a retention, or its own term, has ended it; returns whether it ended now.
 
         Raises:
             ProblemError: there is no such memory, or it is not this subject's to read.
         """
         async with acting_as(self.database, self.subject, row=RowOf(Table.MEMORY, memory_id)) as acting:
-            await journal.hold(acting)
             values = {"workspace": acting.workspace_id, "id": memory_id}
-            row = (await acting.connection.execute(DUE, values)).one_or_none()
+            row = (await acting.connection.execute(STORED, values)).one_or_none()
             if row is None:
                 raise hidden()
-            if row.valid_until is None or row.valid_until > datetime.now(UTC):
-                return False
-            await reach(acting, row.domain)
-            await acting.connection.execute(RETIRE, {"id": memory_id, "by": acting.caller.actor})
-            private = {journal.PRIVATE: True} if row.owner is not None else {}
-            await journal.append(acting, "memory.expired", str(memory_id), private)
-        return True
+        place = terms.Place(self.database, acting.workspace_id, acting.in_force)
+        await terms.reckon_one(place, {**row._asdict(), "id": str(row.id)})
+        return bool(await terms.end(place, memory_id))
 
     async def _decision(self, candidate: Candidate) -> Decision:
         picture = await foresee(self.database, self.subject, is_fresh=True)

@@ -13,6 +13,7 @@ SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 1
 STATUS_CLASSES = ("2xx", "3xx", "4xx", "5xx")
 CREDENTIALS = ("token", "key", "none")
 UNROUTED = "unrouted"
+ENDINGS = ("ttl", "lowConfidence", "rule", "delete_at", "valid_until")
 
 REQUESTS = Counter("memwarden_requests_total", "Requests answered", ["route", "status"])
 REQUEST_SECONDS = Histogram("memwarden_request_seconds", "Time to answer", ["route"], buckets=SECONDS)
@@ -23,6 +24,9 @@ SIGNALS = Counter("memwarden_screening_signals_total", "Worries about recorded p
 REVIEWS = Counter("memwarden_reviews_total", "Candidates reviewed by a person", ["outcome"])
 RECORD_ANSWERS = Counter("memwarden_record_answers_total", "What systems of record answered", ["answer"])
 EXPIRED = Counter("memwarden_expired_candidates_total", "Candidates that nobody answered in time")
+ENDED = Counter("memwarden_ended_memories_total", "Memories that a retention or a term of their own ended", ["by"])
+RETENTION_SUCCESS = Gauge("memwarden_retention_last_success_timestamp_seconds", "When terms were last kept everywhere")
+RETENTION_LAG = Gauge("memwarden_retention_lag_seconds", "How long the first memory that ended waits to be deleted")
 REFUSED_CREDENTIALS = Counter("memwarden_refused_credentials_total", "Credentials refused", ["credential"])
 UNREVIEWED_TOKENS = Counter(
     "memwarden_unreviewed_tokens_total", "Short-lived tokens taken while the API server did not answer"
@@ -39,24 +43,19 @@ def start(routes: Iterable[str]) -> None:
         REQUEST_SECONDS.labels(route)
         for status in STATUS_CLASSES:
             REQUESTS.labels(route, status)
-    for action in Action:
-        DECISIONS.labels(action.value)
-    for outcome in ("approved", "confirmed", "rejected"):
-        REVIEWS.labels(outcome)
-    for answer in RecordAnswer:
-        RECORD_ANSWERS.labels(answer.value)
-    for outcome in ("changed", "unchanged", "stale"):
-        RULESET_PUTS.labels(outcome)
-    for credential in CREDENTIALS:
-        REFUSED_CREDENTIALS.labels(credential)
-    _start_care()
-
-
-def _start_care() -> None:
-    for kind in care.kinds():
-        REDACTIONS.labels(kind)
-    for signal in care.signals():
-        SIGNALS.labels(signal)
+    families: tuple[tuple[Counter, Iterable[str]], ...] = (
+        (DECISIONS, (each.value for each in Action)),
+        (REVIEWS, ("approved", "confirmed", "rejected")),
+        (RECORD_ANSWERS, (each.value for each in RecordAnswer)),
+        (RULESET_PUTS, ("changed", "unchanged", "stale")),
+        (ENDED, ENDINGS),
+        (REFUSED_CREDENTIALS, CREDENTIALS),
+        (REDACTIONS, care.kinds()),
+        (SIGNALS, care.signals()),
+    )
+    for family, values in families:
+        for value in values:
+            family.labels(value)
 
 
 def cared(redactions: Iterable[Redaction], seen: Screened) -> None:

@@ -18,7 +18,7 @@ do $$
 declare
   role_name text;
 begin
-  foreach role_name in array array['mw_owner', 'mw_app', 'mw_journal', 'mw_registry'] loop
+  foreach role_name in array array['mw_owner', 'mw_app', 'mw_journal', 'mw_registry', 'mw_retention'] loop
     if not exists (select from pg_roles where rolname = role_name) then
       execute 'create role ' || role_name || ' nologin nosuperuser nocreatedb nocreaterole nobypassrls noinherit';
     end if;

@@ -24,6 +24,7 @@ class Kind(Enum):
     TOO_SLOW = ("too-slow", HTTPStatus.REQUEST_TIMEOUT, "The request did not come in time")
     METHOD_NOT_ALLOWED = ("method-not-allowed", HTTPStatus.METHOD_NOT_ALLOWED, "This address does not take this method")
     CONFLICT = ("conflict", HTTPStatus.CONFLICT, "This exists already")
+    ON_HOLD = ("on-legal-hold", HTTPStatus.CONFLICT, "A legal hold keeps this memory")
     STALE_FENCE = ("stale-fence", HTTPStatus.CONFLICT, "A later operator, or a later request, has spoken already")
     IN_PROGRESS = ("in-progress", HTTPStatus.CONFLICT, "A request with this Idempotency-Key is still running")
     STALE_VERSION = ("stale-version", HTTPStatus.PRECONDITION_FAILED, "It has changed since it was read")

@@ -2,13 +2,15 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Row, TextClause, text
 
-from memwarden_policy import recall
-from memwarden_policy.model import Recall, Shown
+from memwarden_policy import recall, retention
+from memwarden_policy.model import Memory, Recall, Shown
+from memwarden_policy.ruleset import Ruleset
 from memwarden_service import rows, sealed
 from memwarden_service.database import Acting
 from memwarden_service.journal import append
@@ -21,13 +23,17 @@ SHARED_COLUMNS = """
   t.id, t.domain_id, d.name as domain, t.topic, t.memory_type, t.category, t.content, t.source, t.source_uri,
   t.confidence, t.is_sensitive, t.tags, t.owner, t.owner is not null as private, t.about, t.observed_at, t.proposed_by,
   t.proposed_for, t.proposed_by_person, t.proposed_at, t.decision_id as decision, t.version, t.subject, t.value,
-  t.reason, t.valid_until, t.security_mode, t.encryption_state, t.retrieval_visibility, t.server_embeddings_enabled,
-  t.server_content_search_enabled, t.vault_semantic_index_opt_in, t.vault_vector, t.vault_embedder
+  t.reason, t.valid_until, t.delete_at, t.security_mode, t.encryption_state, t.retrieval_visibility,
+  t.server_embeddings_enabled, t.server_content_search_enabled, t.vault_semantic_index_opt_in, t.vault_vector,
+  t.vault_embedder
 """
 JOIN = """
   join memwarden.domain d on d.workspace_id = t.workspace_id and d.id = t.domain_id where t.workspace_id = :workspace
 """
-STANDING = "t.confirmed_by, t.in_force_from, t.status, t.last_confirmed_at, t.since, t.changed_by, t.change_reason"
+STANDING = """
+  t.confirmed_by, t.in_force_from, t.status, t.last_confirmed_at, t.since, t.changed_by, t.change_reason,
+  t.falls, t.held_by, t.held_at, t.held_reason, t.ends_at, t.ends_by, t.retention
+"""
 IN_FORCE, IS_STANDING, IS_LOCAL = (
     f"select {SHARED_COLUMNS}, {STANDING} from memwarden.memory t {JOIN} and memwarden.{predicate}(t)"  # noqa: S608 - constants
     for predicate in ("is_in_force", "is_standing", "is_local")
@@ -38,8 +44,9 @@ HISTORY = f"""
     select {SHARED_COLUMNS}, {STANDING}, case when memwarden.is_in_force(t) then null else 'expired' end as ended_as,
       case when memwarden.is_in_force(t) then null else t.valid_until end as ended_at, null as ended_by,
       null as ended_reason, cast(null as uuid) as successor from memwarden.memory t {JOIN} and t.id = :id
+      and memwarden.is_kept(t.ends_at, t.held_by)
     union all select {SHARED_COLUMNS}, {STANDING}, t.ended_as, t.ended_at, t.ended_by, t.ended_reason, t.successor
-      from memwarden.memory_version t {JOIN} and t.id = :id
+      from memwarden.memory_version t {JOIN} and t.id = :id and memwarden.is_kept(t.ends_at, t.held_by)
   ) v where v.version < :before order by v.version desc limit :limit
 """  # noqa: S608 - constants
 WAITING = f"""
@@ -131,13 +138,19 @@ async def memories(acting: Acting, wanted: MemoriesFilter, before: str | None) -
 
 
 def seen(acting: Acting, rows_: Iterable[Row[Any]]) -> Iterator[Seen]:
-    """Yield the memories that no rule hides from this caller."""
-    held = list(rows_)
-    remembered = (rows.memory(row, row.domain) for row in held)
-    judged = recall.judge_all(acting.in_force.ruleset, remembered, acting.caller, acting.now)
-    for row, shown_ in zip(held, judged, strict=True):
+    """Yield the memories that have not ended, and that no rule hides from this caller."""
+    ruleset = acting.in_force.ruleset
+    held = [(row, rows.memory(row, row.domain)) for row in rows_]
+    kept = [(row, memory) for row, memory in held if not _has_ended(ruleset, row, memory, acting.now)]
+    judged = recall.judge_all(ruleset, (memory for _, memory in kept), acting.caller, acting.now)
+    for (row, _), shown_ in zip(kept, judged, strict=True):
         if shown_.action is not Recall.HIDE:
             yield Seen(row, shown_)
+
+
+def _has_ended(ruleset: Ruleset, row: Row[Any], memory: Memory, now: datetime) -> bool:
+    """Say whether a retention has ended what was not reckoned by these rules yet; the database looks at the rest."""
+    return row.retention != ruleset.retention_digest and retention.is_over(ruleset, memory, now)
 
 
 async def history(acting: Acting, wanted: UUID, before: int, limit: int) -> tuple[list[Seen], int | None]:
@@ -171,8 +184,10 @@ def shown(row: Row[Any]) -> dict[str, Any]:
 
 def flagged(found: Seen) -> dict[str, Any]:
     """Return a memory as the API shows it, with the rules that put a flag on it."""
+    row = found.row
     flag = {"rules": list(found.shown.behind)} if found.shown.action is Recall.FLAG else None
-    return {**shown(found.row), "flag": flag}
+    hold = {"by": row.held_by, "at": row.held_at, "reason": row.held_reason} if row.held_by is not None else None
+    return {**shown(row), "flag": flag, "hold": hold}
 
 
 def version(found: Seen) -> dict[str, Any]:

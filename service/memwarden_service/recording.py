@@ -8,7 +8,7 @@ from uuid6 import uuid7
 
 from memwarden_policy import explain
 from memwarden_policy.demands import By
-from memwarden_policy.model import Action, Candidate, Decision
+from memwarden_policy.model import Action, Candidate, Decision, Memory
 from memwarden_service import at_rest, outcomes, rows
 from memwarden_service.digests import keyed
 from memwarden_service.picture import Picture, domain_id
@@ -84,7 +84,12 @@ def _row(picture: Picture, candidate: Candidate, decision: Decision, decision_id
         return candidate_row(picture, candidate, decision, decision_id)
     now = picture.now.isoformat()
     standing = {"version": 1, "in_force_from": now, "status": "confirmed", "since": now}
-    return {**_shared(picture, candidate, decision_id), **standing}
+    return {**_shared(picture, candidate, decision_id), **standing, **_end(picture, candidate)}
+
+
+def _end(picture: Picture, candidate: Candidate) -> dict[str, Any]:
+    ruleset = picture.in_force.ruleset
+    return rows.end(ruleset, Memory(id="", statement=candidate, created_at=picture.now))
 
 
 def _shared(picture: Picture, candidate: Candidate, decision: UUID) -> dict[str, Any]:

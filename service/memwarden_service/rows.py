@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Row
 
-from memwarden_policy import bounds, values
+from memwarden_policy import bounds, retention, values
 from memwarden_policy.confidence import rounded
 from memwarden_policy.confirming import Held
 from memwarden_policy.demands import Confirmation
@@ -53,6 +53,7 @@ def statement(row: Columns, domain: str) -> Candidate:
         value=_value(row["value"]),
         reason=row["reason"],
         valid_until=_moment(row["valid_until"]),
+        delete_at=_moment(row["delete_at"]),
         envelope=envelope(row),
     )
 
@@ -84,6 +85,8 @@ def memory(row: Columns, domain: str) -> Memory:
         version=row["version"],
         confirmed=row["confirmed_by"] is not None,
         proposer=proposer(row),
+        falls=tuple((_confidence(each["confidence"]), _time(each["until"])) for each in row["falls"] or ()),
+        is_held=row["held_by"] is not None,
     )
 
 
@@ -118,7 +121,18 @@ def columns(stated: Candidate, now: datetime) -> dict[str, Any]:
         "value": values_of(stated),
         "reason": stated.reason,
         "valid_until": stated.valid_until.isoformat() if stated.valid_until else None,
+        "delete_at": stated.delete_at.isoformat() if stated.delete_at else None,
         **_envelope_columns(stated.envelope),
+    }
+
+
+def end(ruleset: Ruleset, memory: Memory) -> dict[str, Any]:
+    """Return the columns that say when a memory ends, and by which rules that was reckoned."""
+    found = retention.ending(ruleset, memory)
+    return {
+        "ends_at": found.at.isoformat() if found else None,
+        "ends_by": found.by if found else None,
+        "retention": ruleset.retention_digest,
     }
 
 
@@ -193,6 +207,10 @@ def _confidence(number: Decimal | float) -> Decimal:
 
 def _moment(value: datetime | str | None) -> datetime | None:
     return datetime.fromisoformat(value) if isinstance(value, str) else value
+
+
+def _time(text: str) -> datetime:
+    return datetime.fromisoformat(text)
 
 
 def _value(value: Any) -> str:

@@ -109,6 +109,7 @@ class Proposal(Strict):
     value: Any = Field(default=None, description="A structured value: JSON, at most 8 deep and 4096 characters.")
     reason: Reason = Field(default="", description="Why it should be remembered.")
     valid_until: Moment | None = Field(default=None, description="The first moment at which it no longer holds.")
+    delete_at: Moment | None = Field(default=None, description="From when it is to be gone, with its past.")
     envelope: EnvelopeWanted | None = Field(
         default=None, description="How it is handled, for its whole life. Absent: in the clear, and served."
     )
@@ -151,6 +152,7 @@ class Statement(BaseModel):
     reason: str
     observed_at: datetime
     valid_until: datetime | None
+    delete_at: datetime | None
     proposed_by: str
     proposed_for: str | None
     proposed_at: datetime
@@ -165,13 +167,24 @@ class Flag(BaseModel):
     rules: list[str]
 
 
+class Hold(BaseModel):
+    """Who keeps a memory from being deleted, since when, and why."""
+
+    by: str
+    at: datetime
+    reason: str
+
+
 class Memory(Statement):
-    """A statement in force."""
+    """A statement in force; `ends_at` is when a retention ends it, absent until that was reckoned."""
 
     status: Literal["confirmed", "needs_verification"]
     confirmed_by: str | None
     last_confirmed_at: datetime | None
     in_force_from: datetime
+    ends_at: datetime | None
+    ends_by: str | None
+    hold: Hold | None
     flag: Flag | None
 
 

@@ -121,9 +121,10 @@ async def authorise(picture: Picture, draft: Draft) -> None:
     if draft.is_private and picture.caller.principal is None:
         fault = Fault("body.private", "NoPrincipal", "a private memory needs the person it belongs to")
         raise ProblemError(Kind.INVALID, faults=[fault])
-    until = draft.proposal.valid_until
-    if until is not None and until <= picture.now:
-        raise ProblemError(Kind.INVALID, faults=[Fault("body.valid_until", "Past", "this moment is past")])
+    moments = {"valid_until": draft.proposal.valid_until, "delete_at": draft.proposal.delete_at}
+    past = [name for name, moment in moments.items() if moment is not None and moment <= picture.now]
+    if past:
+        raise ProblemError(Kind.INVALID, faults=[Fault(f"body.{name}", "Past", "this moment is past") for name in past])
 
 
 async def judge(picture: Picture, draft: Draft) -> None:
@@ -160,6 +161,7 @@ def _candidate(picture: Picture, proposal: Proposal) -> Candidate:
         value=canonical(proposal.value, "body.value"),
         reason=proposal.reason,
         valid_until=proposal.valid_until,
+        delete_at=proposal.delete_at,
         envelope=handling.wanted(proposal),
     )
     if proposal.confidence is not None:

@@ -71,6 +71,23 @@ REFUSED = {
         policy("p", "default", RULE, sourceOfTruth={"categories": ["price"], "detect": [{"category": "price"}]}),
         "say by `when` or by `where` how the category is known",
     ),
+    "a term and none": (
+        policy("p", "default", retention={"ttl": "7d", "permanentUntilRevoked": True}),
+        "`ttl` gives a term",
+    ),
+    "a term in words": (policy("p", "default", retention={"ttl": "7 days"}), "retention.ttl in body should match"),
+    "an end for whom it was proposed by": (
+        policy("p", "default", selector={"roles": ["lead"]}, retention={"ttl": "7d"}),
+        "leave `selector.roles` out",
+    ),
+    "an ending that hides": (
+        policy("p", "default", retention={"lowConfidence": {"action": "Hide"}}),
+        'supported values: "Delete"',
+    ),
+    "an end without a condition": (
+        policy("p", "default", retention={"rules": [{"name": "r", "action": "Delete"}]}),
+        "rules[0].where: Required value",
+    ),
     "trust above certainty": (
         policy("p", "default", RULE, provenance={"trust": {"imported": 1.1}}),
         "should be less than or equal to 1",

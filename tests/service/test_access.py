@@ -96,6 +96,9 @@ def questions(stage):
         yield "GET /v1/memories/{memory_id}/history", resource, lambda t=there: f"{t()}/history", None
         word = lambda: {"feedback_id": "f", "kind": "confirm"}  # noqa: E731
         yield "POST /v1/memories/{memory_id}/feedback", resource, lambda t=there: f"{t()}/feedback", word
+        hold = lambda: {"reason": "a case"}  # noqa: E731
+        yield "PUT /v1/memories/{memory_id}/hold", resource, lambda t=there: f"{t()}/hold", hold
+        yield "DELETE /v1/memories/{memory_id}/hold", resource, lambda t=there: f"{t()}/hold", None
         why = lambda r=resource: f"/v1/decisions/{stage.seed(r, 0.9, 'decision')}"  # noqa: E731
         yield "GET /v1/decisions/{decision_id}", resource, why, None
     several = lambda: {"action": "confirm", "ids": [str(uuid.uuid4())]}  # noqa: E731

@@ -194,6 +194,17 @@ def test_a_new_version_of_the_key_seals_and_the_old_one_opens(world):
     assert world.rows()[old][0].startswith("mws1.2.")
 
 
+def test_the_job_of_retention_sees_no_words_sealed_or_not(world):
+    world.kept("Kept for a while.")
+    with world.database.admin() as admin:
+        admin.execute("select set_config('memwarden.workspace', id::text, false) from memwarden.workspace")
+        found = admin.execute(
+            """select distinct r ->> 'content', r ->> 'encryption_state', r ->> 'value'
+            from memwarden.retention_rows('00000000-0000-0000-0000-000000000000', 1000) r"""
+        ).fetchall()
+    assert found == [("", "plaintext", None)]
+
+
 def test_without_the_key_it_is_not_to_be_had_and_what_is_not_sealed_is(world):
     sealed = world.kept("Sealed for good.")
     plain = world.kept("Anybody may know.", is_sensitive=False, value=None)

@@ -10,7 +10,7 @@ A, B = uuid.UUID(int=0xA), uuid.UUID(int=0xB)
 OPEN_DOMAIN, CLOSED_DOMAIN = uuid.UUID(int=0xD1), uuid.UUID(int=0xD2)
 EXEMPT_TABLES = {"alembic_version"}
 EXEMPT_KEYS = {"workspace_pkey", "workspace_open_name", "fence_pkey"}
-DEFINERS = {"mw_journal", "mw_registry"}
+DEFINERS = {"mw_journal", "mw_registry", "mw_retention"}
 RESTRICTED = {
     "memory": {"owner": "*", "domain_read": "r", "domain_insert": "a", "domain_delete": "d"},
     "memory_version": {"owner": "*", "domain_read": "r", "domain_insert": "a"},
@@ -88,7 +88,7 @@ def _policies(admin) -> Iterator[str]:
 
 
 def _policy(table, name, command, permissive, roles, qual, check) -> Iterator[str]:
-    if name != "tenant" and permissive and roles != ["mw_registry"]:
+    if name != "tenant" and permissive and roles not in (["mw_registry"], ["mw_retention"]):
         yield f"{table}.{name} opens more than the tenant's rows"
     if not permissive and RESTRICTED.get(table, {}).get(name) != command:
         yield f"{table}.{name} is not expected"
@@ -139,7 +139,7 @@ def _roles(admin) -> Iterator[str]:
     query = """select rolname, rolcanlogin, rolsuper, rolbypassrls, rolcreaterole, rolcreatedb
       from pg_roles where rolname ~ '^mw_'"""
     roles = {row[0]: row[1:] for row in _rows(admin, query)}
-    for name in ("mw_owner", "mw_journal", "mw_registry"):
+    for name in ("mw_owner", "mw_journal", "mw_registry", "mw_retention"):
         if any(roles[name]):
             yield f"{name} may log in, or more"
     if roles["mw_app"] != (True, False, False, False, False):

@@ -14,8 +14,10 @@ insert into memwarden.memory (workspace_id, id, domain_id, owner, topic, memory_
     is_sensitive, tags, observed_at, proposed_by, proposed_for, proposed_by_person, proposed_at, decision_id, version, in_force_from)
   select d.workspace_id, d.id, d.domain_id, d.owner, '', 'semantic', '', 'text', 'imported', 0.5, false, '{}', now(), 'x', d.owner,
     false, now(), d.id, 1, now() from memwarden.decision d;
-insert into memwarden.memory_version select v.* from memwarden.memory m, jsonb_populate_record(null::memwarden.memory_version,
-  to_jsonb(m) || jsonb_build_object('ended_as', 'superseded', 'ended_at', now(), 'ended_by', 'x', 'successor', m.id)) v;
+insert into memwarden.memory_version select v.* from memwarden.memory m, jsonb_populate_record(
+  null::memwarden.memory_version, to_jsonb(m) || jsonb_build_object('ended_as', 'superseded', 'ended_at', now(),
+    'ended_by', 'x', 'successor', m.id)) v;
+insert into memwarden.reckoning select w.id, 0, '', null from memwarden.workspace w;
 insert into memwarden.candidate (workspace_id, id, domain_id, owner, topic, memory_type, category, content, source, confidence,
     is_sensitive, tags, observed_at, proposed_by, proposed_for, proposed_by_person, proposed_at, decision_id, version, state)
   select d.workspace_id, d.id, d.domain_id, d.owner, '', 'semantic', '', 'text', 'imported', 0.5, false, '{}', now(), 'x', d.owner,

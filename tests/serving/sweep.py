@@ -46,6 +46,7 @@ def body_of(door: Door, namespace: str = "support") -> dict | None:
         "POST /v1/memories": stack.proposal("Swept.", confidence=0.9),
         "PATCH /v1/memories/{memory_id}": {"content": "Swept over."},
         "POST /v1/memories/{memory_id}/feedback": {"feedback_id": "swept", "kind": "confirm"},
+        "PUT /v1/memories/{memory_id}/hold": {"reason": "swept"},
         "POST /v1/candidates/{candidate_id}/edit": {"content": "Swept over."},
         "POST /v1/candidates/bulk": {"action": "confirm", "ids": [str(uuid.uuid4())]},
         "POST /v1/policies/plan": {"objects": [stack.policy("swept", "Reject")]},

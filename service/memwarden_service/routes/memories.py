@@ -8,8 +8,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from memwarden_policy.model import Point
-from memwarden_service import bodies, care, feeding, reading, service
-from memwarden_service.change_shapes import Altered, Deletion, Edit, FeedbackBody, History, Version
+from memwarden_service import bodies, care, feeding, holding, reading, service
+from memwarden_service.change_shapes import Altered, Deletion, Edit, FeedbackBody, History, HoldBody, Lifting, Version
 from memwarden_service.changing import Changing, Result, Wish, change
 from memwarden_service.database import acting_as
 from memwarden_service.knowing import Known
@@ -68,7 +68,7 @@ async def get_memory(request: Request, subject: Known, memory_id: UUID) -> Respo
 async def edit_memory(request: Request, subject: Known, memory_id: UUID) -> Response:
     """Put a new version in place (If-Match, if wanted): 200 it is in force, 202 a person has to look at it first."""
     wanted = care.changed(bodies.parse(await bodies.read(request), Edit))
-    fields = wanted.model_fields_set & {"content", "value", "valid_until"}
+    fields = wanted.model_fields_set & {"content", "value", "valid_until", "delete_at"}
     if not fields:
         raise ProblemError(Kind.INVALID, faults=[Fault("body", "Missing", "says nothing that would differ")])
     wish = Wish(
@@ -78,6 +78,7 @@ async def edit_memory(request: Request, subject: Known, memory_id: UUID) -> Resp
         content=wanted.content,
         value=canonical(wanted.value, "body.value") if "value" in fields else None,
         valid_until=wanted.valid_until,
+        delete_at=wanted.delete_at,
         vector=wanted.vector,
     )
     result = await change(_changing(request, subject), memory_id, wish)
@@ -109,6 +110,21 @@ async def give_feedback(request: Request, subject: Known, memory_id: UUID) -> Re
         reason=wanted.reason,
     )
     return _altered(*await feeding.give(by, given))
+
+
+@router.put("/{memory_id}/hold", status_code=204, response_class=Response, openapi_extra=takes(HoldBody))
+async def put_hold(request: Request, subject: Known, memory_id: UUID) -> Response:
+    """Put a memory on legal hold: no retention and no deletion ends it. Takes a person with Admin of the domain."""
+    wanted = care.changed(bodies.parse(await bodies.read(request), HoldBody))
+    await holding.put(_changing(request, subject), memory_id, wanted.reason)
+    return Response(status_code=204)
+
+
+@router.delete("/{memory_id}/hold", status_code=204, response_class=Response)
+async def lift_hold(request: Request, subject: Known, memory_id: UUID, wanted: Annotated[Lifting, Query()]) -> Response:
+    """Lift a legal hold, also of the past versions; what is due by now ends."""
+    await holding.lift(_changing(request, subject), memory_id, care.changed(wanted).reason)
+    return Response(status_code=204)
 
 
 @router.get("/{memory_id}/history", response_model=History)

@@ -211,7 +211,37 @@ def test_rows_become_policies_in_order_of_creation(folder):
                 "action": "Accept",
             }
         ],
+        "retention": {"permanentUntilRevoked": True},
     }
+
+
+@pytest.mark.parametrize(
+    ("change", "retention"),
+    [
+        ({"retention": "ttl_7d", "condition": None}, {"ttl": "7d"}),
+        (
+            {"retention": "ttl_30d", "condition": {"is_sensitive": True}},
+            {
+                "rules": [
+                    {
+                        "name": "r-1",
+                        "where": {"is_sensitive": {"eq": True}, "created_at": {"lte": "now() - 30d"}},
+                        "action": "Delete",
+                    }
+                ]
+            },
+        ),
+        ({"retention": "confidence_based"}, {"lowConfidence": {"below": 0.3, "for": "30d", "action": "Delete"}}),
+        (
+            {"action": "auto_delete", "retention": None, "condition": {"last_confirmed_at": {"lt": "now() - 30 days"}}},
+            {"rules": [{"name": "r-1", "where": {"last_confirmed_at": {"lt": "now() - 30 days"}}, "action": "Delete"}]},
+        ),
+    ],
+)
+def test_what_a_table_says_of_ends_is_retention(folder, change, retention):
+    result = imported(folder, [ROWS[0] | change])
+    assert result.exit_code == 0, result.stderr
+    assert yaml.safe_load(result.stdout)["spec"]["retention"] == retention
 
 
 def test_what_is_imported_is_in_order_and_decides_as_the_table_says(folder):
@@ -250,7 +280,7 @@ def test_csv_says_the_same(folder):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"action": "auto_delete"}, "the action auto_delete needs `retention`, which a policy does not have yet"),
+        ({"action": "auto_delete", "condition": None}, "auto_delete needs a condition"),
         ({"action": "drop"}, "the action 'drop' is not one of auto_confirm"),
         ({"org_id": "globex"}, "say by --map globex=NAMESPACE"),
         ({"condition": {"confidnce": 1}}, "did you mean `confidence`?"),
@@ -260,7 +290,6 @@ def test_csv_says_the_same(folder):
         ({"rule_id": "!"}, "no name can be made of the rule_id '!'"),
         ({"rule_id": "r 0"}, "another row has the same rule_id"),
         ({"ttl": 7}, "unknown field `ttl`"),
-        ({"retention": "ttl_7d"}, "written without the retention ttl_7d"),
         ({"retention": "ttl_1y"}, "the retention 'ttl_1y' is not one of"),
     ],
 )

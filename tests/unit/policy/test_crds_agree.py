@@ -12,6 +12,7 @@ from memwarden_policy import (
     domains,
     granting,
     policies,
+    retaining,
     ruling,
     shapes,
     sourcing,
@@ -53,6 +54,7 @@ STORE = spec_of("memorystores")
 DOMAIN = spec_of("memorydomains")
 CONFIRMATION = POLICY["admission"]["items"]["properties"]["confirmation"]["properties"]
 PROVENANCE = POLICY["provenance"]["properties"]
+RETENTION = POLICY["retention"]["properties"]
 
 
 @pytest.mark.parametrize(
@@ -69,6 +71,9 @@ PROVENANCE = POLICY["provenance"]["properties"]
         (POLICY["feedback"]["properties"], sourcing.FEEDBACK_FIELDS),
         (POLICY["sourceOfTruth"]["properties"], sourcing.TRUTH_FIELDS),
         (POLICY["sourceOfTruth"]["properties"]["detect"]["items"]["properties"], sourcing.DETECTION_FIELDS),
+        (RETENTION, retaining.FIELDS),
+        (RETENTION["lowConfidence"]["properties"], retaining.LOW_FIELDS),
+        (RETENTION["rules"]["items"]["properties"], retaining.RULE_FIELDS),
         (DOMAIN, domains.FIELDS),
         (DOMAIN["systemOfRecord"]["properties"], domains.RECORD_FIELDS),
         (DOMAIN["systemOfRecord"]["properties"]["webhook"]["properties"], domains.WEBHOOK_FIELDS),
@@ -129,6 +134,9 @@ def test_the_same_words_are_known(schema, path, kind):
         (POLICY, "provenance.protect.[].statedBy", "maxItems", bounds.SOURCE_KINDS_MAX),
         (POLICY, "sourceOfTruth.categories", "maxItems", bounds.TRUTH_CATEGORIES_MAX),
         (POLICY, "sourceOfTruth.detect", "maxItems", bounds.DETECTIONS_MAX),
+        (POLICY, "retention.rules", "maxItems", bounds.RETENTION_RULES_MAX),
+        (POLICY, "retention.rules.[].name", "maxLength", bounds.RULE_NAME_MAX),
+        (POLICY, "retention.ttl", "maxLength", bounds.DURATION_LENGTH_MAX),
         (DOMAIN, "domain", "maxLength", bounds.DOMAIN_LENGTH_MAX),
         (DOMAIN, "owner", "maxLength", bounds.PERSON_LENGTH_MAX),
         (DOMAIN, "systemOfRecord.webhook.url", "maxLength", bounds.ENDPOINT_URL_MAX),

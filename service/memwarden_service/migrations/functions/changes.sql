@@ -1,9 +1,37 @@
 -- What becomes of a memory and of a candidate. All run with the caller's rights: row-level security applies.
 
+-- The one condition of retention: what has ended is there for nobody, whether or not it was deleted already.
+create or replace function memwarden.is_kept(p_ends_at timestamptz, p_held_by text) returns boolean
+language sql stable as $$ select p_ends_at is null or p_ends_at > now() or p_held_by is not null $$;
+
+-- What is to be remembered of earlier confidences when `p_before` gives way to `p_after` now. Only what no later one
+-- exceeds tells since when the confidence has been below some number; beyond 16, two become one, the later.
+create or replace function memwarden.falls_after(p_falls jsonb, p_before numeric, p_after numeric) returns jsonb
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+declare
+  kept jsonb;
+begin
+  if p_before = p_after then
+    return p_falls;
+  end if;
+  select jsonb_agg(each order by n) into kept from (
+    select each, n, max((each ->> 'confidence')::numeric) over (order by n desc rows between unbounded preceding and 1
+      preceding) as later
+    from jsonb_array_elements(coalesce(p_falls, '[]') || jsonb_build_array(jsonb_build_object('confidence', p_before,
+      'until', now()))) with ordinality as held (each, n)) listed
+    where (each ->> 'confidence')::numeric > p_after
+      and (later is null or (each ->> 'confidence')::numeric > later);
+  while jsonb_array_length(kept) > 16 loop
+    kept := jsonb_set(kept, '{-2,until}', kept -> -1 -> 'until') - (-1);
+  end loop;
+  return kept;
+end $$;
+
 -- Whether a memory holds now. Whatever ends a life with time (a term, a retention) is a condition in here, and so is at
 -- once obeyed by every reader, whether or not a job has run.
 create or replace function memwarden.is_in_force(m memwarden.memory) returns boolean language sql stable as
-  $$ select m.status in ('confirmed', 'needs_verification') and (m.valid_until is null or m.valid_until > now()) $$;
+  $$ select m.status in ('confirmed', 'needs_verification') and (m.valid_until is null or m.valid_until > now())
+    and memwarden.is_kept(m.ends_at, m.held_by) $$;
 
 -- The one condition under which the service gives out a memory that nobody named by its id: every list, count, search,
 -- suggestion, preamble and export. Beside it, search asks server_content_search_enabled before it keeps words of a memory,
@@ -58,7 +86,9 @@ begin
     to_jsonb(old) || jsonb_build_object('ended_as', 'superseded', 'ended_at', now(),
       'ended_by', p_new -> 'changed_by', 'ended_reason', p_new -> 'change_reason', 'successor', p_id));
   insert into memwarden.memory select * from jsonb_populate_record(null::memwarden.memory,
-    to_jsonb(old) || p_new || jsonb_build_object('version', old.version + 1, 'since', now()));
+    to_jsonb(old) || jsonb_build_object('retention', null, 'ends_at', null, 'ends_by', null, 'falls',
+      memwarden.falls_after(old.falls, old.confidence, coalesce((p_new ->> 'confidence')::numeric, old.confidence)))
+    || p_new || jsonb_build_object('version', old.version + 1, 'since', now()));
   return true;
 end $$;
 
@@ -86,7 +116,8 @@ begin
     done := memwarden.revise(held.target, held.target_version, jsonb_build_object('content', held.content,
       'value', held.value, 'vault_vector', held.vault_vector, 'encryption_state', held.encryption_state,
       'server_embeddings_enabled', held.server_embeddings_enabled,
-      'server_content_search_enabled', held.server_content_search_enabled, 'valid_until', held.valid_until, 'source', held.source, 'confidence', held.confidence,
+      'server_content_search_enabled', held.server_content_search_enabled, 'valid_until', held.valid_until,
+      'delete_at', held.delete_at, 'source', held.source, 'confidence', held.confidence,
       'confirmed_by', p -> 'by', 'last_confirmed_at', now(), 'decision_id', held.decision_id,
       'changed_by', held.proposed_by, 'change_reason', held.reason));
   else
@@ -149,11 +180,12 @@ begin
   return true;
 end $$;
 
-revoke execute on function memwarden.is_in_force(memwarden.memory), memwarden.is_standing(memwarden.memory),
-  memwarden.is_local(memwarden.memory),
+revoke execute on function memwarden.is_kept(timestamptz, text), memwarden.falls_after(jsonb, numeric, numeric),
+  memwarden.is_in_force(memwarden.memory), memwarden.is_standing(memwarden.memory), memwarden.is_local(memwarden.memory),
   memwarden.in_place_of(uuid, text, text, text, text), memwarden.retire(uuid, jsonb),
   memwarden.revise(uuid, integer, jsonb), memwarden.confirm(jsonb), memwarden.reword(uuid, jsonb), memwarden.drop_candidate(jsonb) from public;
-grant execute on function memwarden.is_in_force(memwarden.memory), memwarden.is_standing(memwarden.memory),
-  memwarden.is_local(memwarden.memory),
+grant execute on function memwarden.is_kept(timestamptz, text), memwarden.falls_after(jsonb, numeric, numeric),
+  memwarden.is_in_force(memwarden.memory), memwarden.is_standing(memwarden.memory), memwarden.is_local(memwarden.memory),
   memwarden.in_place_of(uuid, text, text, text, text), memwarden.retire(uuid, jsonb),
   memwarden.revise(uuid, integer, jsonb), memwarden.confirm(jsonb), memwarden.reword(uuid, jsonb), memwarden.drop_candidate(jsonb) to mw_app;
+grant execute on function memwarden.is_kept(timestamptz, text), memwarden.retire(uuid, jsonb) to mw_retention;

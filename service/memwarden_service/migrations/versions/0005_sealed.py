@@ -2,10 +2,10 @@
 
 from memwarden_service.migrations import steps
 
-revision = "0004"
-down_revision = "0003"
+revision = "0005"
+down_revision = "0004"
 
-AS_ROLE = (("0004_1_sealed.sql", "mw_owner"),)
+AS_ROLE = (("0005_1_sealed.sql", "mw_owner"),)
 
 
 def upgrade() -> None:

@@ -23,3 +23,6 @@ alter table memwarden.candidate
     and not server_embeddings_enabled and not server_content_search_enabled),
   add constraint content_length check (char_length(content) between 1
     and case when encryption_state = 'service_ciphertext' then 262144 else 16384 end);
+
+-- What an owner's own vector is compared with.
+create index memory_by_vault_vector on memwarden.memory (workspace_id, owner, id desc) where vault_semantic_index_opt_in;

@@ -1,4 +1,4 @@
-"""Sensitive memories that the service seals at rest."""
+"""Sensitive memories that the service seals at rest; an index of what owners let be found by vector."""
 
 from memwarden_service.migrations import steps
 

@@ -14,7 +14,7 @@ from memwarden_policy.records import Domain
 from memwarden_policy.rules import Policy
 from memwarden_policy.ruleset import Ruleset, layered
 from memwarden_policy.selection import Index
-from memwarden_policy.shapes import Findings
+from memwarden_policy.shapes import Findings, described
 
 OVER_THE_BOUNDS: Final = {
     "objects": ("TooManyObjects", f"{bounds.OBJECTS_PER_WORKSPACE_MAX} policies and grants"),
@@ -81,6 +81,9 @@ def _judge(resource: Resource, workspace: str) -> Judged:
     if resource.namespace != home:
         wanted = f"expected namespace `{home}`" if home else "a ClusterMemoryPolicy has no namespace"
         findings.add("metadata.namespace", "WrongNamespace", f"{wanted}, found `{resource.namespace}`")
+    if not isinstance(resource.spec, Mapping):
+        findings.add("spec", "InvalidType", f"expected a mapping, found {described(resource.spec)}")
+        return Judged(resource=resource, findings=findings)
     match resource.kind:
         case Kind.MEMORY_POLICY | Kind.CLUSTER_MEMORY_POLICY:
             return Judged(resource=resource, findings=findings, policy=policies.read(resource, findings))

@@ -18,6 +18,9 @@ from memwarden_service.text import is_clean, normalised
 from memwarden_service.tokens import Account, Tokens
 
 CREDENTIAL_LENGTH_MAX = 8_192
+HOW_TO_AUTHENTICATE = (
+    "send `Authorization: Bearer` with a ServiceAccount's token for the audience memwarden, or with a key"
+)
 WORKSPACE_HEADER = "memwarden-workspace"
 ON_BEHALF_OF_HEADER = "memwarden-on-behalf-of"
 WORKSPACE_NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
@@ -147,4 +150,4 @@ def _single(request: Request, header: str) -> str | None:
 
 def _refused(credential: str) -> ProblemError:
     metrics.REFUSED_CREDENTIALS.labels(credential).inc()
-    return ProblemError(Kind.UNAUTHENTICATED)
+    return ProblemError(Kind.UNAUTHENTICATED, HOW_TO_AUTHENTICATE)

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any, Never, TypeVar
 
@@ -118,18 +118,23 @@ def shaped(value: object, shape: type[Shape]) -> Shape:
     try:
         return shape.model_validate(value)
     except ValidationError as error:
-        raise ProblemError(Kind.INVALID, faults=tuple(faults(_details(error), "body"))) from None
+        raise ProblemError(
+            Kind.INVALID, faults=tuple(faults(_details(error), "body", tuple(shape.model_fields)))
+        ) from None
 
 
-def faults(errors: Iterable[Mapping[str, Any]], root: str) -> Iterable[Fault]:
-    """Say what is wrong without a word of what was sent."""
+def faults(errors: Iterable[Mapping[str, Any]], root: str, known: Sequence[str] = ()) -> Iterable[Fault]:
+    """Say what is wrong without a word of what was sent; `known` are the fields that would be taken."""
     for each in list(errors)[:FAULTS_MAX]:
         location = [str(part) for part in each["loc"]]
         kind = each["type"]
         if kind == "extra_forbidden":
             location = location[:-1]  # The unknown name is the caller's text.
         path = ".".join([root, *location] if root else location)
-        yield Fault(path, "".join(part.title() for part in kind.split("_")), SAFE_MESSAGES.get(kind, "is not valid"))
+        message = SAFE_MESSAGES.get(kind, "is not valid")
+        if kind == "extra_forbidden" and not location and known:
+            message = f"{message}; it takes {', '.join(known)}"
+        yield Fault(path, "".join(part.title() for part in kind.split("_")), message)
 
 
 def _details(error: ValidationError) -> list[Mapping[str, Any]]:

@@ -1,7 +1,7 @@
 """What the record of a decided proposal is made of: the one argument of `memwarden.record`."""
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 from uuid6 import uuid7
@@ -11,16 +11,14 @@ from memwarden_policy.demands import By
 from memwarden_policy.model import Action, Candidate, Decision, Memory
 from memwarden_service import at_rest, outcomes, rows
 from memwarden_service.digests import keyed
+from memwarden_service.drafts import Draft
 from memwarden_service.picture import Picture, domain_id
-
-if TYPE_CHECKING:
-    from memwarden_service.write import Draft
 
 IDEMPOTENCY_LIFE = timedelta(hours=24)
 WAITING = (Action.REQUIRE_CONFIRMATION, Action.QUARANTINE)
 
 
-def whole(hash_key: bytes, draft: "Draft") -> dict[str, Any]:
+def whole(hash_key: bytes, draft: Draft) -> dict[str, Any]:
     """Return all that is to be written of a decided proposal."""
     picture, decision, candidate = draft.picture, draft.decision, draft.candidate
     outcome = outcomes.Outcome(
@@ -107,7 +105,7 @@ def _shared(picture: Picture, candidate: Candidate, decision: UUID) -> dict[str,
     }
 
 
-def _entry(draft: "Draft", decision_id: UUID, row: dict[str, Any] | None) -> dict[str, Any]:
+def _entry(draft: Draft, decision_id: UUID, row: dict[str, Any] | None) -> dict[str, Any]:
     detail: dict[str, Any] = {"action": draft.decision.action, "content": draft.content_key.hex()}
     if draft.all_redactions:
         detail["redactions"] = {each.kind: each.count for each in draft.all_redactions}
@@ -126,7 +124,7 @@ def _entry(draft: "Draft", decision_id: UUID, row: dict[str, Any] | None) -> dic
     }
 
 
-def _idempotency(hash_key: bytes, draft: "Draft") -> dict[str, Any] | None:
+def _idempotency(hash_key: bytes, draft: Draft) -> dict[str, Any] | None:
     if draft.idempotency_key is None:
         return None
     picture, caller = draft.picture, draft.picture.caller

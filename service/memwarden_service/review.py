@@ -71,12 +71,15 @@ async def confirm(reviewing: Reviewing, candidate_id: UUID) -> tuple[str, ...]:
     """
     need_person(reviewing.subject)
     row = RowOf(Table.CANDIDATE, candidate_id)
-    async with acting_as(reviewing.database, reviewing.subject, row=row, level=Access.ADMIN) as acting:
-        word = await take_up(reviewing, acting, candidate_id)
-        problem = why_not(word)
-        if problem is not None:
-            raise problem
-        lacking = await approve(word)
+    try:
+        async with acting_as(reviewing.database, reviewing.subject, row=row, level=Access.ADMIN) as acting:
+            word = await take_up(reviewing, acting, candidate_id)
+            problem = why_not(word)
+            if problem is not None:
+                raise problem
+            lacking = await approve(word)
+    except ProblemError as error:
+        raise await _settled(reviewing, candidate_id) if error.kind is Kind.NOT_FOUND else error from None
     metrics.REVIEWS.labels("approved" if lacking else "confirmed").inc()
     return lacking
 
@@ -107,6 +110,16 @@ async def reject(reviewing: Reviewing, candidate_id: UUID, reason: str | None) -
         if not (await acting.connection.execute(DROP, {"argument": json.dumps(whole)})).scalar_one():
             raise hidden()
     metrics.REVIEWS.labels("rejected").inc()
+
+
+async def _settled(reviewing: Reviewing, candidate_id: UUID) -> ProblemError:
+    """Return what to answer where there is no such candidate: that it is in force, to whom may read it, or nothing."""
+    try:
+        async with acting_as(reviewing.database, reviewing.subject, row=RowOf(Table.MEMORY, candidate_id)) as acting:
+            await reading.memory(acting, candidate_id)
+    except ProblemError as error:
+        return error
+    return ProblemError(Kind.CONFLICT, "it was confirmed before, and is in force under the same id")
 
 
 async def approvals(acting: Acting, candidate_id: UUID) -> tuple[Person, ...]:

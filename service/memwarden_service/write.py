@@ -11,19 +11,17 @@ from starlette.requests import Request
 
 from memwarden_policy import values
 from memwarden_policy.confidence import rounded
-from memwarden_policy.cutting import NO_CUTS, Cuts, cuts, refusals
+from memwarden_policy.cutting import NO_CUTS, cuts, refusals
 from memwarden_policy.decide import decide, kept
-from memwarden_policy.model import Access, Candidate, Decision, Known
+from memwarden_policy.model import Access, Candidate, Known
 from memwarden_policy.provenance import seed
-from memwarden_policy.records import Said
-from memwarden_policy.redaction import Redaction
 from memwarden_policy.screened import at_least, quarantined, withheld
-from memwarden_policy.screening import Screened
 from memwarden_service import asking, bodies, care, expiry, handling, metrics, outcomes, recording, rows
 from memwarden_service.authenticate import Authenticator
 from memwarden_service.database import Database, acts, at_once, foresee
 from memwarden_service.digests import keyed
-from memwarden_service.picture import Picture, Subject
+from memwarden_service.drafts import Draft
+from memwarden_service.picture import Picture
 from memwarden_service.problems import Fault, Kind, ProblemError, hidden
 from memwarden_service.shapes import Proposal
 from memwarden_service.text import is_clean
@@ -45,41 +43,6 @@ class Writing:
     authenticator: Authenticator
     database: Database
     hash_key: bytes = field(repr=False)
-
-
-@dataclass(slots=True)
-class Draft:
-    """A proposal on its way; each stage fills in what it knows."""
-
-    request: Request
-    subject: Subject = field(init=False)
-    body: bytes = field(init=False)
-    proposal: Proposal = field(init=False)
-    redactions: tuple[Redaction, ...] = field(init=False)
-    told: Proposal = field(init=False)  # Without what policies, or its owner, let be cut as well.
-    told_redactions: tuple[Redaction, ...] = field(init=False, default=())
-    cuts: Cuts = field(init=False, default=NO_CUTS)
-    screened: Screened = field(init=False)
-    event_key: bytes | None = field(init=False, default=None)  # None: no event is named.
-    idempotency_key: str | None = field(init=False, default=None)  # None: the caller sent none.
-    known: Known = field(init=False, default_factory=Known)  # Corrected by the record where it is wrong.
-    asked: tuple[int, Said] | None = field(init=False, default=None)  # The revision, and what was said then.
-    candidate: Candidate = field(init=False)  # As it is stored.
-    content_key: bytes = field(init=False)
-    claim_key: bytes = field(init=False)
-    picture: Picture = field(init=False)
-    decision: Decision = field(init=False)
-    state: str = field(init=False)
-    answer: dict[str, Any] = field(init=False)
-
-    @property
-    def all_redactions(self) -> tuple[Redaction, ...]:
-        """What was cut, whoever wanted it."""
-        return (*self.redactions, *self.told_redactions)
-
-    @property
-    def is_private(self) -> bool:
-        return self.proposal.private
 
 
 async def authenticate(writing: Writing, draft: Draft) -> None:

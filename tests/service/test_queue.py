@@ -104,6 +104,16 @@ def test_four_eyes_are_two_people(desk):
     assert (entry["action"], entry["detail"]) == ("candidate.confirmed", {"approved_by": ["APIKey:boss-key"]})
 
 
+def test_a_second_yes_is_told_that_the_first_was_enough(desk):
+    made = held(desk["agent"], "They open at nine.", confidence=0.5)
+    assert confirm(desk["boss"], made).status_code == 200
+    again = confirm(desk["chief"], made)
+    assert (again.status_code, problem(again)) == (409, "conflict")
+    assert "in force" in again.json()["detail"]
+    assert desk["agent"].post(f"/v1/candidates/{made}/confirm").status_code == 403
+    assert confirm(desk["boss"], "0190a000-0000-7000-8000-000000000000").status_code == 404
+
+
 def test_only_its_owner_confirms_what_is_theirs(desk):
     made = held(desk["agent"], "Alice lives in Bern.", category="home", about="alice")
     assert confirm(desk["boss"], made).status_code == 403

@@ -297,3 +297,18 @@ def test_an_unchanged_memory_is_not_sent_again(support):
     first = support.get(f"/v1/memories/{made['id']}")
     again = support.get(f"/v1/memories/{made['id']}", headers={"If-None-Match": first.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
+
+
+def test_an_unknown_field_is_answered_with_those_that_are_known_and_never_repeated(support):
+    answer = support.post("/v1/memories", json=proposal(sekret="x"))
+    assert answer.status_code == 422
+    (fault,) = answer.json()["errors"]
+    assert fault["message"].startswith("holds a field that is not known; it takes domain, content, source")
+    assert "sekret" not in answer.text
+
+
+def test_who_is_not_known_is_told_what_to_send(service):
+    with service.client() as nobody:
+        answer = nobody.get("/v1/whoami")
+    assert (answer.status_code, answer.headers["www-authenticate"]) == (401, 'Bearer realm="memwarden"')
+    assert "audience memwarden" in answer.json()["detail"]

@@ -396,3 +396,10 @@ def test_a_milder_rule_beside_one_that_always_matches_never_decides():
     strict = {"name": "strict", "action": "Reject"}
     (note,) = notes(policy("a", admission=[RULE | {"when": "candidate.is_sensitive"}, strict]))["a"]
     assert note == "never decides: MemoryPolicy/a/strict always matches there and is stricter"
+
+
+@pytest.mark.parametrize("spec", [None, [], "x", 7])
+def test_a_spec_that_is_no_mapping_is_a_finding_and_no_exception(spec):
+    resource = Resource(kind="MemoryPolicy", namespace="support", name="p", spec=spec)
+    (verdict,) = compile_ruleset([resource], StoreDefaults(), workspace="support").verdicts.values()
+    assert [each.path for each in verdict.problems] == ["spec"]

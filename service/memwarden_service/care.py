@@ -35,7 +35,7 @@ def prepare() -> None:
     """Compile all that looks at texts, which takes a second or two, so that no write waits for it."""
     nothing = Proposal(domain="d", content="c", source=SourceKind.REASONING)
     redact(nothing)
-    screened(nothing, None)
+    screen(nothing.content, Context(source=nothing.source))
 
 
 def redact(proposal: Proposal) -> tuple[Proposal, tuple[Redaction, ...]]:
@@ -89,12 +89,18 @@ def changed(wanted: Shape) -> Shape:
     return wanted.model_copy(update=dict(zip(given, cast("list[object]", done.value), strict=True)))
 
 
-def screened(proposal: Proposal, principal: str | None) -> Screened:
+def screened(proposal: Proposal, principal: str | None, similar: int, in_window: int) -> Screened:
     """Return what worries about the words of a proposal, and about how they arrive."""
     content = "" if _is_vault(proposal) else proposal.content
     told = (content, proposal.topic, proposal.category, proposal.subject, proposal.reason)
     words = (*told, *proposal.tags, proposal.source_uri or "")
-    context = Context(source=proposal.source, principal=principal, about=proposal.about)
+    context = Context(
+        source=proposal.source,
+        principal=principal,
+        about=proposal.about,
+        similar_recent=similar,
+        in_window=in_window,
+    )
     return screen("\n".join(filter(None, words)), context)
 
 

@@ -1,7 +1,7 @@
 """A proposal on its way through the stages of the write path."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from starlette.requests import Request
 
@@ -12,6 +12,13 @@ from memwarden_policy.redaction import Redaction
 from memwarden_policy.screening import Screened
 from memwarden_service.picture import Picture, Subject
 from memwarden_service.shapes import Proposal
+
+
+class Counts(NamedTuple):
+    """What came from a source of late, counted no further than it matters."""
+
+    similar: int = 0
+    in_window: int = 0
 
 
 @dataclass(slots=True)
@@ -27,6 +34,9 @@ class Draft:
     told_redactions: tuple[Redaction, ...] = field(init=False, default=())
     cuts: Cuts = field(init=False, default=NO_CUTS)
     screened: Screened = field(init=False)
+    counts: Counts = field(init=False, default=Counts())  # It was screened with.
+    source_key: bytes | None = field(init=False, default=None)  # None: this source is not counted.
+    likeness: bytes = field(init=False, default=b"")
     event_key: bytes | None = field(init=False, default=None)  # None: no event is named.
     idempotency_key: str | None = field(init=False, default=None)  # None: the caller sent none.
     known: Known = field(init=False, default_factory=Known)  # Corrected by the record where it is wrong.
@@ -43,6 +53,11 @@ class Draft:
     def all_redactions(self) -> tuple[Redaction, ...]:
         """What was cut, whoever wanted it."""
         return (*self.redactions, *self.told_redactions)
+
+    @property
+    def principal(self) -> str | None:
+        """The person in whose session it arrives."""
+        return self.subject.on_behalf_of or self.subject.caller.principal
 
     @property
     def is_private(self) -> bool:

@@ -9,7 +9,7 @@ from uuid6 import uuid7
 from memwarden_policy import explain
 from memwarden_policy.demands import By
 from memwarden_policy.model import Action, Candidate, Decision, Memory
-from memwarden_service import at_rest, outcomes, rows
+from memwarden_service import arrivals, at_rest, outcomes, rows
 from memwarden_service.digests import keyed
 from memwarden_service.drafts import Draft
 from memwarden_service.picture import Picture, domain_id
@@ -36,6 +36,7 @@ def whole(hash_key: bytes, draft: Draft) -> dict[str, Any]:
         "event_key": draft.event_key.hex() if draft.event_key else None,
         "claim": draft.claim_key.hex(),
         "place": _place(candidate),
+        "arrival": arrivals.argument(draft),
         "known": {
             "was_rejected": draft.known.was_rejected,
             "redacts": draft.known.redacts,

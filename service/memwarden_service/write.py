@@ -16,11 +16,12 @@ from memwarden_policy.decide import decide, kept
 from memwarden_policy.model import Access, Candidate, Known
 from memwarden_policy.provenance import seed
 from memwarden_policy.screened import at_least, quarantined, withheld
-from memwarden_service import asking, bodies, care, expiry, handling, metrics, outcomes, recording, rows
+from memwarden_service import arrivals, asking, bodies, care, expiry, handling, metrics, outcomes, recording, rows
+from memwarden_service.arrivals import Remembered
 from memwarden_service.authenticate import Authenticator
 from memwarden_service.database import Database, acts, at_once, foresee
 from memwarden_service.digests import keyed
-from memwarden_service.drafts import Draft
+from memwarden_service.drafts import Counts, Draft
 from memwarden_service.picture import Picture
 from memwarden_service.problems import Fault, Kind, ProblemError, hidden
 from memwarden_service.shapes import Proposal
@@ -43,6 +44,7 @@ class Writing:
     authenticator: Authenticator
     database: Database
     hash_key: bytes = field(repr=False)
+    remembered: Remembered = field(default_factory=Remembered)
 
 
 async def authenticate(writing: Writing, draft: Draft) -> None:
@@ -69,10 +71,13 @@ async def redact(_: Writing, draft: Draft) -> None:
     draft.proposal, draft.redactions = care.redact(draft.proposal)
 
 
-async def screen(_: Writing, draft: Draft) -> None:
-    """Look for orders to agents, hidden text and false claims."""
-    subject = draft.subject
-    draft.screened = care.screened(draft.proposal, subject.on_behalf_of or subject.caller.principal)
+async def screen(writing: Writing, draft: Draft) -> None:
+    """Look for orders to agents, hidden text and false claims, and at how much arrives."""
+    draft.source_key = arrivals.source_key(writing.hash_key, draft)
+    if draft.source_key is not None:
+        draft.likeness = arrivals.likeness(writing.hash_key, draft)
+        draft.counts = writing.remembered.of(draft.source_key)
+    draft.screened = care.screened(draft.proposal, draft.principal, *draft.counts)
 
 
 async def dedupe(writing: Writing, draft: Draft) -> None:
@@ -230,12 +235,20 @@ async def _learn(writing: Writing, draft: Draft) -> None:
         case "known":
             held: Mapping[str, Any] | None = draft.answer["supersedes"]
             memory = rows.memory(held, draft.proposal.domain) if held else None
+            _count(writing, draft)
             draft.known = Known(
                 supersedes=memory, was_rejected=draft.answer["was_rejected"], redacts=draft.answer["redacts"]
             )
         case "expired":
             due = expiry.Due(draft.picture.workspace_id, UUID(draft.answer["id"]), draft.candidate.owner)
             await expiry.expire(writing.database, due)
+
+
+def _count(writing: Writing, draft: Draft) -> None:
+    if draft.source_key is not None and draft.answer["counts"] is not None:
+        draft.counts = Counts(**draft.answer["counts"])
+        writing.remembered.saw(draft.source_key, draft.counts)
+        draft.screened = care.screened(draft.proposal, draft.principal, *draft.counts)
 
 
 def _answer(draft: Draft) -> dict[str, Any]:

@@ -28,6 +28,7 @@ PRIVILEGES = {
     "workspace": "SELECT",
     "ruleset": "INSERT SELECT UPDATE",
     "person_setting": "INSERT SELECT UPDATE",
+    "arrival": "DELETE INSERT SELECT",
     "policy_object": "DELETE INSERT SELECT UPDATE",
     "domain": "INSERT SELECT",
     "decision": "INSERT SELECT",

@@ -4,13 +4,10 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 from memwarden_policy.screening import disguise, phrases
+from memwarden_policy.screening.counting import BURST, SIMILAR
 from memwarden_policy.screening.model import Context, Risk, Screened, Signal, SignalKind, Verdict
 
 TEXT_LENGTH_MAX = 262_144  # Characters.
-SIMILAR_FEW = 3
-SIMILAR_MANY = 8
-BURST_FEW = 30
-BURST_MANY = 120
 
 # Sources whose words are somebody else's: a page, a file, another program.
 CARRIED = frozenset({"tool_result", "retrieval", "imported", "attachment"})
@@ -96,12 +93,12 @@ def _arrived(context: Context) -> Iterator[Weighed]:
     if context.principal and context.about and context.about != context.principal:
         detail = "The text is about one person and arrives in the session of another."
         yield Signal(kind=SignalKind.OTHER_PERSON, detail=detail), WEIGHTS[SignalKind.OTHER_PERSON]
-    if context.similar_recent >= SIMILAR_FEW:
+    if context.similar_recent >= SIMILAR[0]:
         detail = "The same source has said much the same several times of late."
-        yield Signal(kind=SignalKind.REPETITION, detail=detail), _counted(context.similar_recent, SIMILAR_MANY)
-    if context.in_window >= BURST_FEW:
+        yield Signal(kind=SignalKind.REPETITION, detail=detail), _counted(context.similar_recent, SIMILAR[1])
+    if context.in_window >= BURST[0]:
         detail = "The same source has proposed unusually many candidates of late."
-        yield Signal(kind=SignalKind.BURST, detail=detail), _counted(context.in_window, BURST_MANY)
+        yield Signal(kind=SignalKind.BURST, detail=detail), _counted(context.in_window, BURST[1])
 
 
 def _counted(count: int, many: int) -> int:

@@ -9,13 +9,10 @@ from corpora import ordinary, poison
 from memwarden_policy.model import SourceKind
 from memwarden_policy.redaction import sanitize_server_write
 from memwarden_policy.screening import Context, Risk, SignalKind, Verdict, judge, screen
+from memwarden_policy.screening.counting import BURST, SIMILAR
 from memwarden_policy.screening.screen import (
-    BURST_FEW,
-    BURST_MANY,
     CARRIED,
     SENTENCES,
-    SIMILAR_FEW,
-    SIMILAR_MANY,
     SPOKEN,
     TEXT_LENGTH_MAX,
 )
@@ -107,13 +104,13 @@ def test_facts_about_another_than_the_person_of_the_session(principal, about, se
     ("similar", "window", "risk"),
     [
         (0, 0, Risk.LOW),
-        (SIMILAR_FEW - 1, BURST_FEW - 1, Risk.LOW),
-        (SIMILAR_FEW, 0, Risk.LOW),
-        (0, BURST_FEW, Risk.LOW),
-        (SIMILAR_FEW, BURST_FEW, Risk.MEDIUM),
-        (SIMILAR_MANY, 0, Risk.MEDIUM),
-        (0, BURST_MANY, Risk.MEDIUM),
-        (SIMILAR_MANY, BURST_MANY, Risk.HIGH),
+        (SIMILAR[0] - 1, BURST[0] - 1, Risk.LOW),
+        (SIMILAR[0], 0, Risk.LOW),
+        (0, BURST[0], Risk.LOW),
+        (SIMILAR[0], BURST[0], Risk.MEDIUM),
+        (SIMILAR[1], 0, Risk.MEDIUM),
+        (0, BURST[1], Risk.MEDIUM),
+        (SIMILAR[1], BURST[1], Risk.HIGH),
     ],
 )
 def test_repetition_and_bursts_add_up(similar, window, risk):

@@ -1,9 +1,13 @@
 -- The write path's one statement, which now also checks what a proposal was decided by.
 
+-- At which of two steps (few, many) a count is: 0 below both, 2 from the second on; null counts as 0.
+create or replace function memwarden.step_of(p_count integer, p_steps jsonb) returns integer language sql immutable as
+  $$ select case when p_count >= (p_steps ->> 1)::integer then 2 when p_count >= (p_steps ->> 0)::integer then 1 else 0 end $$;
+
 -- Records one decided proposal, whole, or says why not. Runs with the caller's rights: row-level security applies.
 -- Keys of `p`: revision, decision, row (null when refused), held, domain, owner_key, event_key (or null), entry, refusal,
--- idempotency {key, request, lock, expires_at} or null; claim (the key of its tombstone), place {memory_type, topic,
--- subject} or null, and known {was_rejected, redacts, supersedes, version}: what it was decided by. Answers (state, answer).
+-- idempotency {key, request, lock, expires_at} or null; arrival (null: it is not counted); claim (the key of its
+-- tombstone), place {memory_type, topic, subject} or null, and known {was_rejected, redacts, supersedes, version}: what it was decided by. Answers (state, answer).
 create or replace function memwarden.record(p jsonb, out state text, out answer jsonb)
 language plpgsql strict set search_path = pg_catalog, pg_temp as $$
 declare
@@ -17,6 +21,9 @@ declare
   old memwarden.memory;
   was_rejected boolean;
   redacts boolean;
+  arrival jsonb := nullif(p -> 'arrival', 'null');
+  alike integer;
+  in_window integer;
 begin
   if idem is not null then
     if not pg_try_advisory_xact_lock((idem ->> 'lock')::bigint) then
@@ -76,16 +83,36 @@ begin
     end if;
     redacts := made.owner is not null and exists (select from memwarden.person_setting s where s.workspace_id = w
       and s.person = made.owner and s.auto_redact_pii);
+    -- Counted no further than the last step at which a count worries; what is older than a day is of no interest.
+    if arrival is not null then
+      select count(*) into alike from (select from memwarden.arrival a where a.workspace_id = w
+        and a.source_key = decode(arrival ->> 'source', 'hex') and a.likeness = decode(arrival ->> 'likeness', 'hex')
+        and a.at > now() - (arrival ->> 'recent')::interval limit (arrival -> 'steps' -> 'similar' ->> 1)::integer) same;
+      select count(*) into in_window from (select from memwarden.arrival a where a.workspace_id = w
+        and a.source_key = decode(arrival ->> 'source', 'hex') and a.at > now() - (arrival ->> 'window')::interval
+        limit (arrival -> 'steps' -> 'in_window' ->> 1)::integer) lately;
+    end if;
     -- It was decided without knowing what is known here: decide again.
-    if redacts and not (p -> 'known' ->> 'redacts')::boolean or was_rejected <> (p -> 'known' ->> 'was_rejected')::boolean
+    if memwarden.step_of(alike, arrival -> 'steps' -> 'similar')
+        <> memwarden.step_of((arrival ->> 'similar')::integer, arrival -> 'steps' -> 'similar')
+      or memwarden.step_of(in_window, arrival -> 'steps' -> 'in_window')
+        <> memwarden.step_of((arrival ->> 'in_window')::integer, arrival -> 'steps' -> 'in_window')
+      or redacts and not (p -> 'known' ->> 'redacts')::boolean or was_rejected <> (p -> 'known' ->> 'was_rejected')::boolean
       or (old.id, old.version) is distinct from ((p -> 'known' ->> 'supersedes')::uuid, (p -> 'known' ->> 'version')::integer)
     then
       state := 'known';
       answer := jsonb_build_object('was_rejected', was_rejected, 'redacts', redacts,
+        'counts', case when arrival is not null then jsonb_build_object('similar', alike, 'in_window', in_window) end,
         'supersedes', case when old.id is not null then to_jsonb(old) end);
       return;
     end if;
     insert into memwarden.decision select made.*;
+    if arrival is not null then
+      insert into memwarden.arrival values (w, decode(arrival ->> 'source', 'hex'), now(), made.id,
+        decode(arrival ->> 'likeness', 'hex'));
+      delete from memwarden.arrival a where a.workspace_id = w and a.source_key = decode(arrival ->> 'source', 'hex')
+        and a.at <= now() - (arrival ->> 'recent')::interval;
+    end if;
     if not is_refused then
       insert into memwarden.domain (workspace_id, id, name) values (w, made.domain_id, p ->> 'domain')
         on conflict do nothing;
@@ -119,3 +146,6 @@ begin
       decode(idem ->> 'key', 'hex'), decode(idem ->> 'request', 'hex'), answer, (idem ->> 'expires_at')::timestamptz);
   end if;
 end $$;
+
+revoke execute on function memwarden.step_of(integer, jsonb) from public;
+grant execute on function memwarden.step_of(integer, jsonb) to mw_app;

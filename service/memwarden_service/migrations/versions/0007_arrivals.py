@@ -1,0 +1,13 @@
+"""How much arrives from each source, and how much of it is alike."""
+
+from memwarden_service.migrations import steps
+
+revision = "0007"
+down_revision = "0006"
+
+AS_ROLE = (("0007_1_arrivals.sql", "mw_owner"),)
+
+
+def upgrade() -> None:
+    """Add the table as the owner of all others."""
+    steps.run(AS_ROLE)

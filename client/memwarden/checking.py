@@ -2,12 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memwarden.files import Source
 from memwarden_policy import parse, stores
 from memwarden_policy.compile import compile_ruleset
-from memwarden_policy.model import Kind, Problem, Resource, StoreDefaults, Verdict
+from memwarden_policy.model import Kind, Problem, Resource, ResourceKey, StoreDefaults, Verdict
 from memwarden_policy.shapes import Findings
 
 # Where a resource names no namespace: the same place kubectl would put it unless told otherwise.
@@ -42,8 +42,13 @@ class CheckReport:
 @dataclass(frozen=True, slots=True)
 class _Placed:
     file: str
+    number: int  # Which document of its file, from 1.
     document: parse.Document
     resource: Resource
+
+    @property
+    def place(self) -> str:
+        return f"{self.file}:{self.document.line} (document {self.number})"
 
 
 def check(sources: Iterable[Source]) -> CheckReport:
@@ -55,14 +60,17 @@ def check(sources: Iterable[Source]) -> CheckReport:
         if source.fault:
             fault = Problem(path="", reason="Unreadable", message=source.fault)
             problems.append(Finding(file=source.name, line=0, object="", problem=fault))
-        for document in parse.documents(source.text):
+        for number, document in enumerate(parse.documents(source.text), start=1):
             skipped += bool(document.foreign)
             problems += [_finding(source.name, document, "", problem) for problem in document.problems]
             if document.resource is not None:
-                placed.append(_Placed(source.name, document, _at_home(document.resource)))
+                placed.append(_Placed(source.name, number, document, _at_home(document.resource)))
     verdicts = _verdicts([each.resource for each in placed])
+    twins: dict[ResourceKey, list[_Placed]] = defaultdict(list)
     for each in placed:
-        problems += _findings(each, verdicts[id(each.resource)].problems)
+        twins[each.resource.key].append(each)
+    for each in placed:
+        problems += _findings(each, _naming_twins(each, verdicts[id(each.resource)].problems, twins))
     notes = [found for each in placed for found in _findings(each, verdicts[id(each.resource)].notes)]
     return CheckReport(
         resources=len(placed), skipped=skipped, problems=tuple(sorted(problems)), notes=tuple(sorted(notes))
@@ -94,6 +102,19 @@ def _judge_store(resource: Resource) -> Verdict:
     findings = Findings()
     stores.read(resource, findings)
     return Verdict(accepted=not findings.problems, problems=tuple(findings.problems))
+
+
+def _naming_twins(
+    placed: _Placed, problems: Iterable[Problem], twins: Mapping[ResourceKey, Sequence[_Placed]]
+) -> list[Problem]:
+    """Say where the twin of an object stands, which the compiler cannot know: it sees no files."""
+    others = [each.place for each in twins[placed.resource.key] if each is not placed]
+    return [
+        replace(problem, message=f"{problem.message}: {others[0]}")
+        if problem.path == "metadata.name" and problem.reason == "Duplicate" and others
+        else problem
+        for problem in problems
+    ]
 
 
 def _findings(placed: _Placed, problems: Iterable[Problem]) -> list[Finding]:

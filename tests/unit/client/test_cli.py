@@ -97,6 +97,17 @@ def test_check_walks_folders(folder):
     assert result.output.endswith("2 resources: 1 problem.\n")
 
 
+def test_check_names_where_the_twin_of_an_object_stands(folder):
+    (folder / "bad.yaml").write_text(f"{FOREIGN}---\n{GOOD}")
+    result = memwarden("check", folder)
+    assert result.exit_code == 1
+    said = "metadata.name: another object of this kind has the same name"
+    assert result.output.splitlines()[:2] == [
+        f"{folder}/bad.yaml:7: error: MemoryPolicy support/good: {said}: {folder}/good.yaml:1 (document 1) [Duplicate]",
+        f"{folder}/good.yaml:3: error: MemoryPolicy support/good: {said}: {folder}/bad.yaml:5 (document 2) [Duplicate]",
+    ]
+
+
 def test_check_reads_standard_input():
     assert memwarden("check", "-", stdin=GOOD).exit_code == 0
     result = memwarden("check", "-", stdin=BAD)

@@ -169,5 +169,5 @@ def test_an_order_is_quarantined_and_its_writer_cannot_tell(own):
 def test_what_was_cut_and_seen_is_counted_from_zero(own):
     text = own[0].metrics()
     assert 'memwarden_redactions_total{kind="unreadable"} 0.0' in text
-    assert 'memwarden_screening_signals_total{signal="burst"} 0.0' in text
+    assert 'memwarden_screening_signals_total{signal="identity-change"} 0.0' in text
     assert 'memwarden_redactions_total{kind="password"}' in text

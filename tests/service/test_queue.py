@@ -105,7 +105,7 @@ def test_four_eyes_are_two_people(desk):
 
 
 def test_a_second_yes_is_told_that_the_first_was_enough(desk):
-    made = held(desk["agent"], "They open at nine.", confidence=0.5)
+    made = held(desk["agent"], "They open at nine.")
     assert confirm(desk["boss"], made).status_code == 200
     again = confirm(desk["chief"], made)
     assert (again.status_code, problem(again)) == (409, "conflict")

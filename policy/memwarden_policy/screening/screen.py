@@ -47,8 +47,10 @@ def screen(text: str, context: Context) -> Screened:
     if len(text) > TEXT_LENGTH_MAX:
         raise ValueError(f"A text has at most {TEXT_LENGTH_MAX} characters, this one has {len(text)}")
     text = text.encode("utf-8", "replace").decode()  # A lone surrogate is no character.
-    seen = [*_said(text, context), *_hidden(text), *_arrived(context)]
-    return Screened(risk=_risk(sum(weight for _, weight in seen)), signals=tuple(signal for signal, _ in seen))
+    seen, counted = [*_said(text, context), *_hidden(text), *_arrived(context)], [*_counts(context)]
+    # That much arrives worries about the source and says nothing of the words: alone it never adds up to a high risk.
+    weight = sum(each for _, each in seen) + min(sum(each for _, each in counted), _PLAIN)
+    return Screened(risk=_risk(weight), signals=tuple(signal for signal, _ in (*seen, *counted)))
 
 
 def judge(risk: Risk, source: str, trusted: bool) -> Verdict:
@@ -93,6 +95,9 @@ def _arrived(context: Context) -> Iterator[Weighed]:
     if context.principal and context.about and context.about != context.principal:
         detail = "The text is about one person and arrives in the session of another."
         yield Signal(kind=SignalKind.OTHER_PERSON, detail=detail), WEIGHTS[SignalKind.OTHER_PERSON]
+
+
+def _counts(context: Context) -> Iterator[Weighed]:
     if context.similar_recent >= SIMILAR[0]:
         detail = "The same source has said much the same several times of late."
         yield Signal(kind=SignalKind.REPETITION, detail=detail), _counted(context.similar_recent, SIMILAR[1])

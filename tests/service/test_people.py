@@ -96,7 +96,7 @@ def test_an_admin_of_the_domain_confirms(people):
     assert (answer.status_code, answer.json()) == (200, {"id": inside, "status": "confirmed", "missing": []})
     memory = people["agent"].get(f"/v1/memories/{inside}").json()
     assert (memory["content"], memory["confirmed_by"], memory["version"]) == ("In the team.", "APIKey:lead-laptop", 2)
-    assert people["lead"].post(f"/v1/candidates/{inside}/confirm").status_code == 404
+    assert people["lead"].post(f"/v1/candidates/{inside}/confirm").status_code == 409
 
 
 def test_the_person_it_is_about_confirms(people):

@@ -18,7 +18,7 @@ from memwarden_policy.decide import judged, kept
 from memwarden_policy.model import Access, Action, Candidate, Change, Changed, Decision, Known, Point, SourceKind
 from memwarden_policy.provenance import seed
 from memwarden_policy.records import Said
-from memwarden_service import asking, handling, journal, outcomes, reading, recording, rows
+from memwarden_service import asking, handling, journal, outcomes, reading, recording, rows, terms
 from memwarden_service.database import Acting, Database, acting_as, reach
 from memwarden_service.picture import Subject, domain_id
 from memwarden_service.problems import Kind, ProblemError
@@ -172,6 +172,7 @@ async def revise(acting: Acting, row: Row[Any], new: dict[str, Any]) -> None:
     values = {"id": row.id, "version": row.version, "new": json.dumps(new)}
     if not (await acting.connection.execute(REVISE, values)).scalar_one():
         raise ProblemError(Kind.STALE_VERSION)
+    await terms.reckon_changed(acting, row.id)
 
 
 async def revoke(acting: Acting, row: Row[Any], reason: str | None) -> None:

@@ -44,7 +44,8 @@ PAST = text("select r from memwarden.retention_past(:after, :version, :limit) r"
 ENTER = text("select memwarden.retention_enter(:revision)")
 RECKONED = text("select memwarden.retention_reckoned(cast(:rows as jsonb))")
 CHANGED = text("""
-  select v.r || jsonb_build_object('domain', d.name) from (
+  select v.r || jsonb_build_object('content', '', 'value', null, 'encryption_state', 'plaintext', 'reason', '',
+    'vault_vector', null, 'domain', d.name) from (
     select to_jsonb(m) as r, m.domain_id from memwarden.memory m
       where m.workspace_id = :workspace and m.id = :id and m.retention is null
     union all select to_jsonb(v) as r, v.domain_id from memwarden.memory_version v

@@ -37,7 +37,8 @@ $$;
 -- What the end of a memory depends on, without its words. `p_after` null: those that were not reckoned yet.
 create or replace function memwarden.retention_rows(p_after uuid, p_limit integer) returns setof jsonb
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
-  select to_jsonb(m) || jsonb_build_object('content', '', 'value', null, 'reason', '', 'vault_vector', null, 'domain',
+  select to_jsonb(m) || jsonb_build_object('content', '', 'value', null, 'encryption_state', 'plaintext',
+      'reason', '', 'vault_vector', null, 'domain',
     d.name)
   from memwarden.memory m
     join memwarden.domain d on d.workspace_id = m.workspace_id and d.id = m.domain_id
@@ -49,7 +50,8 @@ $$;
 -- The same of past versions, in order of id and version.
 create or replace function memwarden.retention_past(p_after uuid, p_version integer, p_limit integer) returns setof jsonb
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
-  select to_jsonb(v) || jsonb_build_object('content', '', 'value', null, 'reason', '', 'vault_vector', null, 'domain',
+  select to_jsonb(v) || jsonb_build_object('content', '', 'value', null, 'encryption_state', 'plaintext',
+      'reason', '', 'vault_vector', null, 'domain',
     d.name)
   from memwarden.memory_version v
     join memwarden.domain d on d.workspace_id = v.workspace_id and d.id = v.domain_id
@@ -148,11 +150,13 @@ language sql security definer set search_path = pg_catalog, pg_temp as $$
 $$;
 
 revoke execute on function memwarden.retention_work(integer), memwarden.retention_lag(),
-  memwarden.retention_rows(uuid, integer), memwarden.retention_past(uuid, integer, integer), memwarden.retention_enter(bigint), memwarden.retention_reckoned(jsonb),
+  memwarden.retention_rows(uuid, integer), memwarden.retention_past(uuid, integer, integer),
+  memwarden.retention_enter(bigint), memwarden.retention_reckoned(jsonb),
   memwarden.retention_stand(), memwarden.retention_note(bigint, text, uuid),
   memwarden.retention_end(bigint, text, integer, text, uuid), memwarden.retention_lift(uuid) from public;
 grant execute on function memwarden.retention_work(integer), memwarden.retention_lag(),
-  memwarden.retention_rows(uuid, integer), memwarden.retention_past(uuid, integer, integer), memwarden.retention_enter(bigint), memwarden.retention_reckoned(jsonb),
+  memwarden.retention_rows(uuid, integer), memwarden.retention_past(uuid, integer, integer),
+  memwarden.retention_enter(bigint), memwarden.retention_reckoned(jsonb),
   memwarden.retention_stand(), memwarden.retention_note(bigint, text, uuid),
   memwarden.retention_end(bigint, text, integer, text, uuid), memwarden.retention_lift(uuid) to mw_app;
 

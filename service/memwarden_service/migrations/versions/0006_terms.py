@@ -2,10 +2,10 @@
 
 from memwarden_service.migrations import steps
 
-revision = "0005"
-down_revision = "0004"
+revision = "0006"
+down_revision = "0005"
 
-AS_ROLE = (("0005_1_indexes.sql", "mw_owner"),)
+AS_ROLE = (("0006_1_indexes.sql", "mw_owner"),)
 
 
 def upgrade() -> None:

@@ -8,4 +8,4 @@ create index memory_version_by_end on memwarden.memory_version (workspace_id, en
 -- Replaced by one that goes on behind a version.
 drop function if exists memwarden.retention_past(uuid, integer);
 -- Past versions of memories in force were not reckoned so far: everything is looked at once more.
-delete from memwarden.reckoning;
+truncate memwarden.reckoning;

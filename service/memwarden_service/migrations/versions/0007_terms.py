@@ -2,10 +2,10 @@
 
 from memwarden_service.migrations import steps
 
-revision = "0006"
-down_revision = "0005"
+revision = "0007"
+down_revision = "0006"
 
-AS_ROLE = (("0006_1_indexes.sql", "mw_owner"),)
+AS_ROLE = (("0007_1_indexes.sql", "mw_owner"),)
 
 
 def upgrade() -> None:

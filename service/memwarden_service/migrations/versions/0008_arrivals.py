@@ -2,10 +2,10 @@
 
 from memwarden_service.migrations import steps
 
-revision = "0007"
-down_revision = "0006"
+revision = "0008"
+down_revision = "0007"
 
-AS_ROLE = (("0007_1_arrivals.sql", "mw_owner"),)
+AS_ROLE = (("0008_1_arrivals.sql", "mw_owner"),)
 
 
 def upgrade() -> None:

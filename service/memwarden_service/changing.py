@@ -42,7 +42,7 @@ WAS_REJECTED = text("""
     and t.owner_key = :owner_key and t.key = :key)
 """)
 # The columns in which the next version may differ.
-CHANGING = ("content", "value", "vault_vector", "valid_until", "delete_at", "source", "confidence")
+CHANGING = ("content", "words", "value", "vault_vector", "valid_until", "delete_at", "source", "confidence")
 # What a rule on writing says, said of an edit.
 AS_CHANGE = {
     Action.ACCEPT: Change.ALLOW,

@@ -43,7 +43,7 @@ async def edit(reviewing: Reviewing, candidate_id: UUID, content: str, value: st
         before = rows.statement(word.row, word.row.domain)
         after = reworded(acting, before, content, before.value if value is None else value)
         new = rows.columns(after, acting.now)
-        kept = {name: new[name] for name in ("content", "value", "source", "confidence")}
+        kept = {name: new[name] for name in ("content", "words", "value", "source", "confidence")}
         await reach(acting, word.row.domain)
         if not (await acting.connection.execute(REWORD, {"id": candidate_id, "new": json.dumps(kept)})).scalar_one():
             raise hidden()

@@ -15,6 +15,7 @@ from memwarden_policy.demands import Confirmation
 from memwarden_policy.envelope import EncryptionState, Envelope, SecurityMode, Visibility
 from memwarden_policy.model import ActorKind, Caller, Candidate, Memory, MemoryType, SourceKind, Status
 from memwarden_policy.ruleset import Ruleset
+from memwarden_service import wording
 from memwarden_service.digests import keyed
 from memwarden_service.shapes import EARLIEST
 
@@ -44,6 +45,7 @@ def statement(row: Columns, domain: str) -> Candidate:
         reason=row["reason"],
         valid_until=_moment(row["valid_until"]),
         delete_at=_moment(row["delete_at"]),
+        session=row["session"] or "",
         envelope=envelope(row),
     )
 
@@ -112,6 +114,8 @@ def columns(stated: Candidate, now: datetime) -> dict[str, Any]:
         "reason": stated.reason,
         "valid_until": stated.valid_until.isoformat() if stated.valid_until else None,
         "delete_at": stated.delete_at.isoformat() if stated.delete_at else None,
+        "session": stated.session or None,
+        "words": wording.kept(stated),
         **_envelope_columns(stated.envelope),
     }
 

@@ -114,7 +114,7 @@ begin
       held.reason, 'successor', null));
   when 'edit' then
     done := memwarden.revise(held.target, held.target_version, jsonb_build_object('content', held.content,
-      'value', held.value, 'vault_vector', held.vault_vector, 'valid_until', held.valid_until,
+      'words', held.words, 'value', held.value, 'vault_vector', held.vault_vector, 'valid_until', held.valid_until,
       'delete_at', held.delete_at, 'source', held.source, 'confidence', held.confidence,
       'confirmed_by', p -> 'by', 'last_confirmed_at', now(), 'decision_id', held.decision_id,
       'changed_by', held.proposed_by, 'change_reason', held.reason));

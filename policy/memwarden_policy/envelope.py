@@ -27,6 +27,7 @@ class EncryptionState(StrEnum):
 
     PLAINTEXT = "plaintext"
     CLIENT_CIPHERTEXT = "client_ciphertext"
+    SERVICE_CIPHERTEXT = "service_ciphertext"  # Sealed by the service, which opens it for whoever may read it.
 
 
 class Visibility(StrEnum):

@@ -18,7 +18,7 @@ from memwarden_policy.decide import judged, kept
 from memwarden_policy.model import Access, Action, Candidate, Change, Changed, Decision, Known, Point, SourceKind
 from memwarden_policy.provenance import seed
 from memwarden_policy.records import Said
-from memwarden_service import asking, handling, journal, outcomes, reading, recording, rows
+from memwarden_service import asking, at_rest, handling, journal, outcomes, reading, recording, rows
 from memwarden_service.database import Acting, Database, acting_as, reach
 from memwarden_service.picture import Subject, domain_id
 from memwarden_service.problems import Kind, ProblemError
@@ -42,7 +42,7 @@ WAS_REJECTED = text("""
     and t.owner_key = :owner_key and t.key = :key)
 """)
 # The columns in which the next version may differ.
-CHANGING = ("content", "words", "value", "vault_vector", "valid_until", "delete_at", "source", "confidence")
+CHANGING = (*rows.WORDS, "valid_until", "delete_at", "source", "confidence")
 # What a rule on writing says, said of an edit.
 AS_CHANGE = {
     Action.ACCEPT: Change.ALLOW,
@@ -270,7 +270,7 @@ async def _wait(acting: Acting, row: Row[Any], about: tuple[Changed, Candidate, 
 
 
 def _next(acting: Acting, stated: Candidate, wish: Wish, decision: UUID) -> dict[str, Any]:
-    columns = rows.columns(stated, acting.now)
+    columns = at_rest.columns(acting, stated)
     new = {name: columns[name] for name in CHANGING}
     caller = acting.caller
     confirmed = {"confirmed_by": caller.actor, "last_confirmed_at": acting.now.isoformat()} if caller.is_person else {}

@@ -10,7 +10,7 @@ from memwarden_policy import explain, feedback
 from memwarden_policy.attributes import Facts
 from memwarden_policy.decide import judged
 from memwarden_policy.model import Access, Action, Candidate, Memory, SourceKind
-from memwarden_service import handling, journal, metrics, reading, rows
+from memwarden_service import at_rest, handling, journal, metrics, reading, rows
 from memwarden_service.database import Acting, acting_as, reach
 from memwarden_service.problems import Kind, ProblemError, hidden
 from memwarden_service.review import Reviewing, approve, need_person, take_up, why_not
@@ -42,8 +42,8 @@ async def edit(reviewing: Reviewing, candidate_id: UUID, content: str, value: st
             raise ProblemError(Kind.CONFLICT, "a deletion that waits has no words to edit")
         before = rows.statement(word.row, word.row.domain)
         after = reworded(acting, before, content, before.value if value is None else value)
-        new = rows.columns(after, acting.now)
-        kept = {name: new[name] for name in ("content", "words", "value", "source", "confidence")}
+        new = at_rest.columns(acting, after)
+        kept = {name: new[name] for name in (*rows.WORDS, "source", "confidence")}
         await reach(acting, word.row.domain)
         if not (await acting.connection.execute(REWORD, {"id": candidate_id, "new": json.dumps(kept)})).scalar_one():
             raise hidden()

@@ -12,6 +12,7 @@ import uvloop
 from memwarden_service import app, logs, openapi
 from memwarden_service.migrate import migrate as run_migrations
 from memwarden_service.migrate import print_sql
+from memwarden_service.sealed import KeysError
 from memwarden_service.serve import serve as run
 from memwarden_service.settings import HASH_KEY_BYTES_MIN, Settings
 
@@ -54,6 +55,12 @@ def migrate(admin_url_file: Path | None, app_password_file: Path | None, *, only
 @click.option("--port", default=8080, envvar="MEMWARDEN_PORT", show_default=True)
 @click.option("--metrics-port", default=9090, envvar="MEMWARDEN_METRICS_PORT", show_default=True)
 @click.option("--tls-cert", type=EXISTING, envvar="MEMWARDEN_TLS_CERT")
+@click.option(
+    "--sealing-keys",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    envvar="MEMWARDEN_SEALING_KEYS",
+    help="Folder of the keys v1, v2, ... that seal sensitive memories.",
+)
 @click.option("--tls-key", type=EXISTING, envvar="MEMWARDEN_TLS_KEY")
 def serve(**options: Any) -> None:
     """Serve the API, and probes and metrics on a port of their own."""
@@ -63,7 +70,10 @@ def serve(**options: Any) -> None:
         raise click.UsageError(f"the hash key must have {HASH_KEY_BYTES_MIN} bytes or more")
     database_url = options.pop("database_url_file").read_text().strip()
     settings = Settings(database_url=database_url, hash_key=hash_key, **options)
-    uvloop.run(run(settings))
+    try:
+        uvloop.run(run(settings))
+    except KeysError as error:
+        raise click.ClickException(str(error)) from error
 
 
 @main.command(name="openapi")

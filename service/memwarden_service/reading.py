@@ -11,7 +11,7 @@ from sqlalchemy import Row, TextClause, text
 from memwarden_policy import recall, retention
 from memwarden_policy.model import Memory, Recall, Shown
 from memwarden_policy.ruleset import Ruleset
-from memwarden_service import rows
+from memwarden_service import rows, sealed
 from memwarden_service.database import Acting
 from memwarden_service.journal import append
 from memwarden_service.problems import hidden
@@ -20,8 +20,8 @@ from memwarden_service.shapes import MemoriesFilter, MemoryFilter
 LOOKED_AT_MAX = 5_000  # For one page, where rules hide much: then the page ends early, and the next goes on.
 REFILL_ROWS = 500
 SHARED_COLUMNS = """
-  t.id, d.name as domain, t.topic, t.memory_type, t.category, t.content, t.source, t.source_uri, t.confidence,
-  t.is_sensitive, t.tags, t.owner, t.owner is not null as private, t.about, t.observed_at, t.proposed_by,
+  t.id, t.domain_id, d.name as domain, t.topic, t.memory_type, t.category, t.content, t.source, t.source_uri,
+  t.confidence, t.is_sensitive, t.tags, t.owner, t.owner is not null as private, t.about, t.observed_at, t.proposed_by,
   t.proposed_for, t.proposed_by_person, t.proposed_at, t.decision_id as decision, t.version, t.subject, t.value,
   t.reason, t.session, t.valid_until, t.delete_at, t.security_mode, t.encryption_state, t.retrieval_visibility,
   t.server_embeddings_enabled, t.server_content_search_enabled, t.vault_semantic_index_opt_in, t.vault_vector,
@@ -179,7 +179,7 @@ async def note_sensitive(acting: Acting, rows_: list[Row[Any]]) -> None:
 
 def shown(row: Row[Any]) -> dict[str, Any]:
     """Return the row as the API shows it."""
-    return {**row._asdict(), "confidence": float(row.confidence), "envelope": rows.envelope(row)}
+    return {**sealed.opened(row._asdict()), "confidence": float(row.confidence), "envelope": rows.envelope(row)}
 
 
 def flagged(found: Seen) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from uuid6 import uuid7
 from memwarden_policy import explain
 from memwarden_policy.demands import By
 from memwarden_policy.model import Action, Candidate, Decision, Memory
-from memwarden_service import outcomes, rows
+from memwarden_service import at_rest, outcomes, rows
 from memwarden_service.digests import keyed
 from memwarden_service.picture import Picture, domain_id
 
@@ -94,7 +94,7 @@ def _end(picture: Picture, candidate: Candidate) -> dict[str, Any]:
 
 def _shared(picture: Picture, candidate: Candidate, decision: UUID) -> dict[str, Any]:
     return {
-        **rows.columns(candidate, picture.now),
+        **at_rest.columns(picture, candidate),
         "workspace_id": str(picture.workspace_id),
         "id": str(uuid7()),
         "domain_id": str(domain_id(picture.workspace_id, candidate.domain)),

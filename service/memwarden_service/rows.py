@@ -15,17 +15,27 @@ from memwarden_policy.demands import Confirmation
 from memwarden_policy.envelope import EncryptionState, Envelope, SecurityMode, Visibility
 from memwarden_policy.model import ActorKind, Caller, Candidate, Memory, MemoryType, SourceKind, Status
 from memwarden_policy.ruleset import Ruleset
-from memwarden_service import wording
+from memwarden_service import sealed, wording
 from memwarden_service.digests import keyed
 from memwarden_service.shapes import EARLIEST
 
 Columns = Row[Any] | Mapping[str, Any]  # As the driver gives them, or as JSON does.
+# What goes from one version to the next when its words change: they, and how they are kept.
+WORDS = (
+    "content",
+    "words",
+    "value",
+    "vault_vector",
+    "encryption_state",
+    "server_embeddings_enabled",
+    "server_content_search_enabled",
+)
 ANYBODY = Confirmation()  # What was held before confirmations said more.
 
 
 def statement(row: Columns, domain: str) -> Candidate:
     """Return the statement of a row of candidate, memory or memory_version."""
-    row = _named(row)
+    row = sealed.opened(_named(row))
     return Candidate(
         domain=domain,
         topic=row["topic"],

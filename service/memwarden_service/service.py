@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from starlette.requests import Request
 
-from memwarden_service import care
+from memwarden_service import care, sealed
 from memwarden_service.authenticate import Authenticator
 from memwarden_service.cluster import Cluster
 from memwarden_service.database import Database
@@ -33,8 +33,9 @@ class Service:
 
 
 def assemble(settings: Settings, cluster: Cluster) -> Service:
-    """Put the parts together; opens no connection yet."""
+    """Put the parts together; opens no connection yet. Raises KeysError."""
     care.prepare()
+    sealed.start(settings.sealing_keys)
     database = Database(sqlalchemy_url(settings.database_url))
     authenticator = Authenticator(settings=settings, database=database, tokens=Tokens(cluster))
     writing = Writing(authenticator=authenticator, database=database, hash_key=settings.hash_key)

@@ -21,6 +21,7 @@ class Settings:
     metrics_port: int = 9090
     tls_cert: Path | None = None  # None: plain HTTP, behind something that ends TLS.
     tls_key: Path | None = None
+    sealing_keys: Path | None = None  # A folder; None: sensitive memories are kept in the clear.
 
     @property
     def operator_audience(self) -> str:

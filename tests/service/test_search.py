@@ -4,7 +4,8 @@ import uuid
 
 import pytest
 
-from serving import stack
+from memwarden_service import wording
+from serving import inside, stack
 
 LANGUAGES = {
     "uk": ("Марія любить пити каву без цукру.", "кава з цукром"),
@@ -187,3 +188,18 @@ def test_the_index_holds_what_is_in_force_and_nothing_else(agent, database):
           select count(*) from ((table wanted except select * from memwarden.shelf s where s.memories > 0)
             union all (select * from memwarden.shelf s where s.memories > 0 except table wanted)) d"""
         assert connection.execute(shelves).fetchone() == (0,)
+
+
+def test_what_was_written_before_is_read_in_the_background(agent, database, cluster):
+    written = write(agent, "An aye-aye was here before.", domain="open/before")
+    with database.admin() as connection:
+        connection.execute("update memwarden.memory set words = null where id = %s", (written,))
+    assert found(agent, "aye-aye") == []
+
+    async def read():
+        async with inside.running(database.url, cluster.kubeconfig) as (running, _):
+            return [await wording.read_all(running.database) for _ in range(2)]
+
+    first, second = inside.run(read())
+    assert (first >= 1, second) == (True, 0)
+    assert found(agent, "aye-aye") == [written]

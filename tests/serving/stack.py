@@ -140,7 +140,9 @@ class Running:
         self.process.wait()
 
 
-def start_service(database: Database, cluster: Cluster, where: Path, port: int | None = None) -> Running:
+def start_service(
+    database: Database, cluster: Cluster, where: Path, port: int | None = None, more: tuple = ()
+) -> Running:
     where.mkdir(exist_ok=True)
     (where / "url").write_text(database.url)
     (where / "hash-key").write_text(HASH_KEY)
@@ -150,7 +152,7 @@ def start_service(database: Database, cluster: Cluster, where: Path, port: int |
     command = [Path(sys.executable).parent / "memwarden-service", "serve"]
     command += ["--database-url-file", where / "url", "--hash-key-file", where / "hash-key"]
     command += ["--store-uid", STORE_UID, "--operator", OPERATOR, "--kubeconfig", cluster.kubeconfig]
-    command += ["--port", str(port), "--metrics-port", str(metrics_port)]
+    command += ["--port", str(port), "--metrics-port", str(metrics_port), *more]
     running = Running(processes.start(command, log, env={"PYTHONUNBUFFERED": "1"}), log, port, metrics_port)
 
     def is_ready() -> bool:

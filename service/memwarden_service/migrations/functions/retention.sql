@@ -28,7 +28,8 @@ $$;
 -- What the end of a memory depends on, without its words. `p_after` null: those that were not reckoned yet.
 create or replace function memwarden.retention_rows(p_after uuid, p_limit integer) returns setof jsonb
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
-  select to_jsonb(m) || jsonb_build_object('content', '', 'words', null, 'value', null, 'reason', '', 'vault_vector', null, 'domain',
+  select to_jsonb(m) || jsonb_build_object('content', '', 'words', null, 'value', null, 'encryption_state', 'plaintext',
+      'reason', '', 'vault_vector', null, 'domain',
     d.name)
   from memwarden.memory m
     join memwarden.domain d on d.workspace_id = m.workspace_id and d.id = m.domain_id
@@ -40,7 +41,8 @@ $$;
 -- The same of the past versions of one memory or another that is no longer in force.
 create or replace function memwarden.retention_past(p_after uuid, p_limit integer) returns setof jsonb
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
-  select to_jsonb(v) || jsonb_build_object('content', '', 'words', null, 'value', null, 'reason', '', 'vault_vector', null, 'domain',
+  select to_jsonb(v) || jsonb_build_object('content', '', 'words', null, 'value', null, 'encryption_state', 'plaintext',
+      'reason', '', 'vault_vector', null, 'domain',
     d.name)
   from memwarden.memory_version v
     join memwarden.domain d on d.workspace_id = v.workspace_id and d.id = v.domain_id

@@ -2,12 +2,12 @@
 
 from memwarden_service.migrations import steps
 
-revision = "0005"
-down_revision = "0004"
+revision = "0006"
+down_revision = "0005"
 
 AS_ROLE = (
-    ("0005_1_tables.sql", "mw_owner"),
-    ("0005_2_policies.sql", "mw_owner"),
+    ("0006_1_tables.sql", "mw_owner"),
+    ("0006_2_policies.sql", "mw_owner"),
 )
 
 

@@ -18,6 +18,7 @@ RESTRICTED = {
     "posting": {"owner": "*", "domain_read": "r"},
     "shelf": {"owner": "*", "domain_read": "r"},
     "approval": {"review": "*"},
+    "person_setting": {"own": "*"},
     "tombstone": {"owner": "*", "domain": "*"},
     "candidate": {"owner": "*", "review_read": "r", "review_delete": "d", "domain_insert": "a"},
     "decision": {"owner": "*", "domain_read": "r", "domain_insert": "a"},
@@ -28,6 +29,7 @@ RESTRICTED = {
 PRIVILEGES = {
     "workspace": "SELECT",
     "ruleset": "INSERT SELECT UPDATE",
+    "person_setting": "INSERT SELECT UPDATE",
     "policy_object": "DELETE INSERT SELECT UPDATE",
     "domain": "INSERT SELECT",
     "decision": "INSERT SELECT",
@@ -204,6 +206,7 @@ def behaviour(app: psycopg.Connection) -> list[str]:
         *_nothing_without_context(app),
         *_only_own_rows(app),
         *_reads(app),
+        *_settings(app),
         *_reviews(app),
         *_writes(app),
         *_changes(app),
@@ -256,7 +259,7 @@ def _only_own_rows(app) -> Iterator[str]:
 
 
 def _reads(app) -> Iterator[str]:
-    for table in ("memory", "memory_version", "feedback", "decision"):
+    for table in ("memory", "memory_version", "feedback", "decision", "posting"):
         query = f"select count(*), count(distinct domain_id), array_agg(distinct owner) from memwarden.{table}"
         for settings, wanted in (
             (Settings(readable="all"), (2, 2, [None])),
@@ -266,6 +269,12 @@ def _reads(app) -> Iterator[str]:
         ):
             if _in(app, settings, query) != [wanted]:
                 yield f"{table} shows {_in(app, settings, query)} instead of {wanted} to {dict(settings)}"
+
+
+def _settings(app) -> Iterator[str]:
+    found = _in(app, Settings(principal="alice"), "select person from memwarden.person_setting")
+    if found != [("alice",)]:
+        yield f"person_setting shows {found} to alice"
 
 
 def _reviews(app) -> Iterator[str]:

@@ -2,12 +2,12 @@
 
 from memwarden_service.migrations import steps
 
-revision = "0006"
-down_revision = "0005"
+revision = "0007"
+down_revision = "0006"
 
 AS_ROLE = (
-    ("0006_1_tables.sql", "mw_owner"),
-    ("0006_2_policies.sql", "mw_owner"),
+    ("0007_1_tables.sql", "mw_owner"),
+    ("0007_2_policies.sql", "mw_owner"),
 )
 
 

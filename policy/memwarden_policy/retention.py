@@ -28,12 +28,16 @@ class Ending:
 def ending(ruleset: Ruleset, memory: Memory) -> Ending | None:
     """Return when a memory ends; None: no retention ends it, or a legal hold keeps it.
 
-    Of several retentions the shortest wins; a legal hold, on the memory or by a policy, beats them all.
+    Of several retentions the shortest wins; a legal hold, on the memory or by the floor, beats them all. One by a
+    policy of the namespace beats what the namespace and the memory itself say: it does not loosen the floor.
     """
     policies = ruleset.retaining.select(memory.statement, NO_ROLES)
-    if memory.is_held or any(each.retention.legal_hold for each in policies if each.retention):
+    floor = [each for each in policies if each.is_floor]
+    if memory.is_held or _is_held(floor):
         return None
-    return min(_endings(policies, memory), default=None)
+    own = [each for each in policies if not each.is_floor]
+    endings = _endings_by_all(floor, memory) if _is_held(own) else _endings(policies, memory)
+    return min(endings, default=None)
 
 
 def is_over(ruleset: Ruleset, memory: Memory, now: datetime) -> bool:
@@ -52,6 +56,14 @@ def fell_below(memory: Memory, threshold: Decimal) -> datetime | None:
 def _endings(policies: list[Policy], memory: Memory) -> Iterator[Ending]:
     if memory.statement.delete_at is not None:
         yield Ending(memory.statement.delete_at, "delete_at")
+    yield from _endings_by_all(policies, memory)
+
+
+def _is_held(policies: list[Policy]) -> bool:
+    return any(each.retention.legal_hold for each in policies if each.retention)
+
+
+def _endings_by_all(policies: list[Policy], memory: Memory) -> Iterator[Ending]:
     for policy in policies:
         yield from _endings_by(policy, memory)
 

@@ -19,7 +19,19 @@ from memwarden_policy.model import Access, Action, Candidate, Change, Changed, D
 from memwarden_policy.provenance import seed
 from memwarden_policy.records import Said
 from memwarden_policy.screened import at_least, withheld
-from memwarden_service import asking, at_rest, care, handling, journal, outcomes, reading, recording, rows, wishes
+from memwarden_service import (
+    asking,
+    at_rest,
+    care,
+    handling,
+    journal,
+    outcomes,
+    reading,
+    recording,
+    rows,
+    terms,
+    wishes,
+)
 from memwarden_service.database import Acting, Database, acting_as, reach
 from memwarden_service.picture import Subject, domain_id
 from memwarden_service.problems import Kind, ProblemError
@@ -175,6 +187,7 @@ async def revise(acting: Acting, row: Row[Any], new: dict[str, Any]) -> None:
     values = {"id": row.id, "version": row.version, "new": json.dumps(new)}
     if not (await acting.connection.execute(REVISE, values)).scalar_one():
         raise ProblemError(Kind.STALE_VERSION)
+    await terms.reckon_changed(acting, row.id)
 
 
 async def revoke(acting: Acting, row: Row[Any], reason: str | None) -> None:

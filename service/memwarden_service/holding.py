@@ -59,6 +59,7 @@ async def lift(by: Changing, memory_id: UUID, reason: str | None) -> None:
             await reach(acting, row.domain)
             await changing.revise(acting, row, {**new, "changed_by": acting.caller.actor, "change_reason": reason})
         await acting.connection.execute(terms.LIFT, {"id": memory_id})
+        await terms.reckon_changed(acting, memory_id)
         await _journal(acting, held, memory_id, ("memory.hold.lifted", reason))
 
 

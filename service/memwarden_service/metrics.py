@@ -25,6 +25,9 @@ REVIEWS = Counter("memwarden_reviews_total", "Candidates reviewed by a person", 
 RECORD_ANSWERS = Counter("memwarden_record_answers_total", "What systems of record answered", ["answer"])
 EXPIRED = Counter("memwarden_expired_candidates_total", "Candidates that nobody answered in time")
 ENDED = Counter("memwarden_ended_memories_total", "Memories that a retention or a term of their own ended", ["by"])
+RETENTION_FAILURES = Counter(
+    "memwarden_retention_failures_total", "Workspaces, or whole passes, in which keeping terms failed"
+)
 RETENTION_SUCCESS = Gauge("memwarden_retention_last_success_timestamp_seconds", "When terms were last kept everywhere")
 RETENTION_LAG = Gauge("memwarden_retention_lag_seconds", "How long the first memory that ended waits to be deleted")
 REFUSED_CREDENTIALS = Counter("memwarden_refused_credentials_total", "Credentials refused", ["credential"])

@@ -38,16 +38,19 @@ IN_FORCE, IS_STANDING, IS_LOCAL = (
     f"select {SHARED_COLUMNS}, {STANDING} from memwarden.memory t {JOIN} and memwarden.{predicate}(t)"  # noqa: S608 - constants
     for predicate in ("is_in_force", "is_standing", "is_local")
 )
-# Every version, the one that is or was last in force among them: the past is served as what it is.
+# Every version, the one that is or was last in force among them: the past is served as what it is. It ends with the
+# memory, or by itself where that is no longer in force.
 HISTORY = f"""
-  select * from (
+  select v.* from (
     select {SHARED_COLUMNS}, {STANDING}, case when memwarden.is_in_force(t) then null else 'expired' end as ended_as,
       case when memwarden.is_in_force(t) then null else t.valid_until end as ended_at, null as ended_by,
       null as ended_reason, cast(null as uuid) as successor from memwarden.memory t {JOIN} and t.id = :id
-      and memwarden.is_kept(t.ends_at, t.held_by)
     union all select {SHARED_COLUMNS}, {STANDING}, t.ended_as, t.ended_at, t.ended_by, t.ended_reason, t.successor
-      from memwarden.memory_version t {JOIN} and t.id = :id and memwarden.is_kept(t.ends_at, t.held_by)
-  ) v where v.version < :before order by v.version desc limit :limit
+      from memwarden.memory_version t {JOIN} and t.id = :id
+  ) v left join memwarden.memory l on l.workspace_id = :workspace and l.id = :id
+  where v.version < :before and memwarden.is_kept(case when l.id is null then v.ends_at else l.ends_at end,
+    case when l.id is null then v.held_by else l.held_by end)
+  order by v.version desc limit :limit
 """  # noqa: S608 - constants
 WAITING = f"""
   select {SHARED_COLUMNS}, t.state, t.confirmation, t.expires_at, t.change, t.target, t.target_version,
@@ -76,6 +79,7 @@ LOCAL_MEMORIES = text(IS_LOCAL + KIND + PAGE)
 EVERY_MEMORY = text(IS_STANDING)
 CANDIDATE, CANDIDATES = text(WAITING + ONE), text(WAITING + KIND + FROM_WHOM + PAGE)
 VERSIONS = text(HISTORY)
+STORED = text(f"select {SHARED_COLUMNS}, {STANDING} from memwarden.memory t {JOIN} and t.id = :id")  # noqa: S608 - constants
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,11 +141,11 @@ async def memories(acting: Acting, wanted: MemoriesFilter, before: str | None) -
             return found, before
 
 
-def seen(acting: Acting, rows_: Iterable[Row[Any]]) -> Iterator[Seen]:
-    """Yield the memories that have not ended, and that no rule hides from this caller."""
+def seen(acting: Acting, rows_: Iterable[Row[Any]], *, ends: bool = True) -> Iterator[Seen]:
+    """Yield the memories that have not ended, and that no rule hides from this caller. `ends` false: none has ended."""
     ruleset = acting.in_force.ruleset
     held = [(row, rows.memory(row, row.domain)) for row in rows_]
-    kept = [(row, memory) for row, memory in held if not _has_ended(ruleset, row, memory, acting.now)]
+    kept = [(row, memory) for row, memory in held if not (ends and _has_ended(ruleset, row, memory, acting.now))]
     judged = recall.judge_all(ruleset, (memory for _, memory in kept), acting.caller, acting.now)
     for (row, _), shown_ in zip(kept, judged, strict=True):
         if shown_.action is not Recall.HIDE:
@@ -163,8 +167,13 @@ async def history(acting: Acting, wanted: UUID, before: int, limit: int) -> tupl
         ProblemError: there is no version that this caller may see.
     """
     values = {"workspace": acting.workspace_id, "id": wanted, "before": before, "limit": limit + 1}
+    present = (await acting.connection.execute(STORED, values)).one_or_none()
+    if present is not None:
+        memory_ = rows.memory(present, present.domain)
+        if _has_ended(acting.in_force.ruleset, present, memory_, acting.now):
+            raise hidden()
     found = list(await acting.connection.execute(VERSIONS, values))
-    page = list(seen(acting, found[:limit]))
+    page = list(seen(acting, found[:limit], ends=present is None))
     if not page:
         raise hidden()
     return page, found[limit - 1].version if len(found) > limit else None

@@ -10,7 +10,7 @@ from sqlalchemy import Row, text
 from memwarden_policy.change import judge_update
 from memwarden_policy.confirming import Objection, Person, missing, objection
 from memwarden_policy.model import Access, Change, SourceKind
-from memwarden_service import journal, metrics, reading, rows
+from memwarden_service import journal, metrics, reading, rows, terms
 from memwarden_service.database import Acting, Database, acting_as, reach
 from memwarden_service.picture import Picture, Subject
 from memwarden_service.problems import Kind, ProblemError, hidden
@@ -199,6 +199,7 @@ async def _into_force(word: Word) -> None:
         raise ProblemError(Kind.CONFLICT, "the memory that this would change is another by now")
     if state != "confirmed":
         raise hidden()
+    await terms.reckon_changed(acting, row.target or row.id)
 
 
 async def _leave_what_is_protected(word: Word) -> None:

@@ -69,6 +69,25 @@ def test_a_deletion_date_needs_no_policy():
     assert not retention.is_over(ruleset(), memory(delete_at=BORN + DAY), BORN + DAY - TICK)
 
 
+def layered(floor, own):
+    """Compile policies of the floor and of the namespace together."""
+    layers = (("ClusterMemoryPolicy", "", floor), ("MemoryPolicy", "w", own))
+    resources = [
+        Resource(kind=kind, namespace=namespace, name=f"p{index}", spec=spec)
+        for kind, namespace, specs in layers
+        for index, spec in enumerate(specs)
+    ]
+    return compile_ruleset(resources, StoreDefaults(), workspace="w").ruleset
+
+
+def test_a_hold_of_a_namespace_does_not_loosen_the_floor():
+    own = [keeping(ttl="1d"), keeping(legalHold=True)]
+    assert retention.ending(layered([], own), memory(delete_at=BORN)) is None
+    kept = retention.ending(layered([keeping(ttl="9d")], own), memory(delete_at=BORN))
+    assert (kept.at, kept.by) == (BORN + 9 * DAY, "ClusterMemoryPolicy/p0: ttl")
+    assert retention.ending(layered([keeping(ttl="9d"), keeping(legalHold=True)], own), memory()) is None
+
+
 @pytest.mark.parametrize("how", ["memory", "policy"])
 def test_a_legal_hold_beats_them_all(how):
     rules = ruleset(keeping(ttl="1d"), *([keeping(legalHold=True)] if how == "policy" else []))
@@ -181,3 +200,11 @@ def test_one_more_retention_keeps_nothing_longer_and_a_hold_keeps_everything(spe
     fewer, all_of_them = ruleset(*specs), ruleset(*specs, more)
     assert retention.is_over(fewer, each, clock) <= retention.is_over(all_of_them, each, clock)
     assert not retention.is_over(ruleset(*specs, more, keeping(legalHold=True)), each, clock)
+
+
+@given(st.lists(retentions, max_size=2), st.lists(st.just(keeping(legalHold=True)) | retentions, max_size=3), memories)
+def test_no_namespace_prolongs_what_the_floor_ends(floor, own, each):
+    alone, both = (retention.ending(rules, each) for rules in (layered(floor, []), layered(floor, own)))
+    if alone is not None and alone.by != "delete_at":
+        assert both is not None
+        assert both.at <= alone.at

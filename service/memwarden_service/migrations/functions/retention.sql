@@ -3,19 +3,28 @@ set local role mw_owner;
 grant create on schema memwarden to mw_retention;
 set local role mw_retention;
 
--- The workspaces in which something is to be reckoned or ended.
+-- The workspaces in which something is to be reckoned or ended: each is asked, so that none waits behind a busy one.
 create or replace function memwarden.retention_work(p_limit integer) returns table (workspace_id uuid)
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
-  select distinct due.workspace_id from (
-    (select m.workspace_id from memwarden.memory m where m.ends_at <= now() and m.held_by is null limit p_limit)
-    union all
-    (select v.workspace_id from memwarden.memory_version v where v.ends_at <= now() and v.held_by is null limit p_limit)
-    union all (select m.workspace_id from memwarden.memory m where m.valid_until <= now() limit p_limit)
-    union all (select m.workspace_id from memwarden.memory m where m.retention is null limit p_limit)
-    union all
-    (select r.workspace_id from memwarden.ruleset r left join memwarden.reckoning k on k.workspace_id = r.workspace_id
-      where k.revision is distinct from r.revision or k.after is not null limit p_limit)
-  ) due limit p_limit
+  select r.workspace_id from memwarden.ruleset r
+    where exists (select from memwarden.memory m where m.workspace_id = r.workspace_id and m.ends_at <= now()
+        and m.held_by is null)
+      or exists (select from memwarden.memory_version v where v.workspace_id = r.workspace_id and v.ends_at <= now()
+        and v.held_by is null)
+      or exists (select from memwarden.memory m where m.workspace_id = r.workspace_id and m.valid_until <= now())
+      or exists (select from memwarden.memory m where m.workspace_id = r.workspace_id and m.retention is null)
+      or not exists (select from memwarden.reckoning k where k.workspace_id = r.workspace_id
+        and k.revision = r.revision and k.after is null)
+    limit p_limit
+$$;
+
+-- Whether this process may reckon in the workspace now: no other is at it, and these are still its rules. Holds as long as
+-- the transaction; who comes next with newer rules finds all that was reckoned by older ones.
+create or replace function memwarden.retention_enter(p_revision bigint) returns boolean
+language sql security definer set search_path = pg_catalog, pg_temp as $$
+  select pg_try_advisory_xact_lock(hashtextextended('retention ' || memwarden.current_workspace(), 0))
+    and exists (select from memwarden.ruleset r where r.workspace_id = memwarden.current_workspace()
+      and r.revision = p_revision)
 $$;
 
 -- For how long what has ended longest has not been deleted, in seconds.
@@ -38,17 +47,16 @@ language sql stable security definer set search_path = pg_catalog, pg_temp as $$
   order by m.id limit p_limit
 $$;
 
--- The same of the past versions of one memory or another that is no longer in force.
-create or replace function memwarden.retention_past(p_after uuid, p_limit integer) returns setof jsonb
+-- The same of past versions, in order of id and version.
+create or replace function memwarden.retention_past(p_after uuid, p_version integer, p_limit integer) returns setof jsonb
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
   select to_jsonb(v) || jsonb_build_object('content', '', 'words', null, 'value', null, 'encryption_state', 'plaintext',
       'reason', '', 'vault_vector', null, 'domain',
     d.name)
   from memwarden.memory_version v
     join memwarden.domain d on d.workspace_id = v.workspace_id and d.id = v.domain_id
-  where v.workspace_id = memwarden.current_workspace() and v.id > p_after
-    and not exists (select from memwarden.memory m where m.workspace_id = v.workspace_id and m.id = v.id)
-  order by v.id limit p_limit
+  where v.workspace_id = memwarden.current_workspace() and (v.id, v.version) > (p_after, p_version)
+  order by v.id, v.version limit p_limit
 $$;
 
 -- Takes down when rows end: a list of {id, version, ends_at, ends_by, retention}.
@@ -83,6 +91,7 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   w uuid := memwarden.current_workspace();
   gone jsonb;
+  past jsonb;
   terms jsonb;
 begin
   -- A ruleset is put behind the same lock: these are still the rules by which the ends were reckoned.
@@ -97,12 +106,17 @@ begin
   ended as (delete from memwarden.memory m using due where m.workspace_id = w and m.id = due.id
     returning m.id, m.owner, m.ends_by)
   select jsonb_agg(jsonb_build_object('id', e.id, 'owner', e.owner, 'by', e.ends_by)) into gone from ended e;
+  -- The past of what is no longer in force ends by itself; none of it does while any of it is held.
   with due as (
     select v.id, v.version from memwarden.memory_version v where v.workspace_id = w and v.ends_at <= now()
       and v.held_by is null and v.retention = p_retention and (p_id is null or v.id = p_id)
       and not exists (select from memwarden.memory m where m.workspace_id = w and m.id = v.id)
-      order by v.ends_at limit p_limit)
-  delete from memwarden.memory_version v using due where v.workspace_id = w and v.id = due.id and v.version = due.version;
+      and not exists (select from memwarden.memory_version h where h.workspace_id = w and h.id = v.id
+        and h.held_by is not null)
+      order by v.ends_at limit p_limit),
+  ended as (delete from memwarden.memory_version v using due
+    where v.workspace_id = w and v.id = due.id and v.version = due.version returning v.id, v.owner, v.ends_by)
+  select jsonb_agg(distinct jsonb_build_object('id', e.id, 'owner', e.owner, 'by', e.ends_by)) into past from ended e;
   if gone is not null then
     delete from memwarden.memory_version v where v.workspace_id = w
       and v.id in (select (g ->> 'id')::uuid from jsonb_array_elements(gone) g);
@@ -121,26 +135,28 @@ begin
       'object', null, 'decision', null, 'revision', null, 'detail', e.detail))
     from (select g ->> 'owner' as owner, jsonb_build_object('by', g ->> 'by', 'memories', jsonb_agg(g ->> 'id'))
         || case when g ->> 'owner' is null then '{}' else jsonb_build_object('private', true) end as detail
-      from jsonb_array_elements(coalesce(gone, '[]') || coalesce(terms, '[]')) g group by g ->> 'owner', g ->> 'by') e;
-  return query select g ->> 'by', count(*) from jsonb_array_elements(coalesce(gone, '[]') || coalesce(terms, '[]')) g
+      from jsonb_array_elements(coalesce(gone, '[]') || coalesce(past, '[]') || coalesce(terms, '[]')) g group by g ->> 'owner', g ->> 'by') e;
+  return query select g ->> 'by', count(*) from jsonb_array_elements(coalesce(gone, '[]') || coalesce(past, '[]') || coalesce(terms, '[]')) g
     group by g ->> 'by';
 end $$;
 
--- Lifts the hold of the past versions of a memory.
+-- Lifts the hold of the past versions of a memory; when they end is to be reckoned now.
 create or replace function memwarden.retention_lift(p_id uuid) returns bigint
 language sql security definer set search_path = pg_catalog, pg_temp as $$
   with lifted as (
-    update memwarden.memory_version v set held_by = null, held_at = null, held_reason = null
+    update memwarden.memory_version v set held_by = null, held_at = null, held_reason = null, retention = null
       where v.workspace_id = memwarden.current_workspace() and v.id = p_id and v.held_by is not null returning 1)
   select count(*) from lifted
 $$;
 
 revoke execute on function memwarden.retention_work(integer), memwarden.retention_lag(),
-  memwarden.retention_rows(uuid, integer), memwarden.retention_past(uuid, integer), memwarden.retention_reckoned(jsonb),
+  memwarden.retention_rows(uuid, integer), memwarden.retention_past(uuid, integer, integer),
+  memwarden.retention_enter(bigint), memwarden.retention_reckoned(jsonb),
   memwarden.retention_stand(), memwarden.retention_note(bigint, text, uuid),
   memwarden.retention_end(bigint, text, integer, text, uuid), memwarden.retention_lift(uuid) from public;
 grant execute on function memwarden.retention_work(integer), memwarden.retention_lag(),
-  memwarden.retention_rows(uuid, integer), memwarden.retention_past(uuid, integer), memwarden.retention_reckoned(jsonb),
+  memwarden.retention_rows(uuid, integer), memwarden.retention_past(uuid, integer, integer),
+  memwarden.retention_enter(bigint), memwarden.retention_reckoned(jsonb),
   memwarden.retention_stand(), memwarden.retention_note(bigint, text, uuid),
   memwarden.retention_end(bigint, text, integer, text, uuid), memwarden.retention_lift(uuid) to mw_app;
 

@@ -2,12 +2,12 @@
 
 from memwarden_service.migrations import steps
 
-revision = "0007"
-down_revision = "0006"
+revision = "0008"
+down_revision = "0007"
 
 AS_ROLE = (
-    ("0007_1_tables.sql", "mw_owner"),
-    ("0007_2_policies.sql", "mw_owner"),
+    ("0008_1_tables.sql", "mw_owner"),
+    ("0008_2_policies.sql", "mw_owner"),
 )
 
 

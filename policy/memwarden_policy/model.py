@@ -237,6 +237,7 @@ class Candidate:
     subject: str = ""  # Whom or what it speaks of, such as a customer's number.
     value: str = ""  # A structured value as canonical JSON; see `values`.
     reason: str = ""  # Why it should be remembered.
+    session: str = ""  # The conversation or run it was said in.
     valid_until: datetime | None = None  # The first moment it no longer holds; None: it has no term.
     delete_at: datetime | None = None  # From when it is to be gone; None: nobody asked for it.
     envelope: Envelope = STANDARD

@@ -22,6 +22,7 @@ def columns(picture: Picture, stated: Candidate) -> dict[str, Any]:
         **plain,
         "content": sealer.seal(whole, str(domain_id(picture.workspace_id, stated.domain))),
         "value": None,
+        "words": None,
         "encryption_state": EncryptionState.SERVICE_CIPHERTEXT,
         # Words kept for search, or a vector of them, would be the text once more, unsealed.
         "server_embeddings_enabled": False,

@@ -54,6 +54,7 @@ AS_KEEPER = text("""
     set_config('memwarden.person', :owner, true), set_config('memwarden.administered', 'all', true)
 """)
 RETENTION_WORK = text("select w.workspace_id from memwarden.retention_work(:limit) w")
+UNREAD_WORK = text("select w.workspace_id from memwarden.unread_work(:limit) w")
 RETENTION_LAG = text("select memwarden.retention_lag()")
 DUE = text("select d.workspace_id, d.id, d.owner from memwarden.due_candidates(:limit) d")
 REACH = text("""
@@ -263,6 +264,12 @@ async def retention_work(database: Database, limit: int) -> list[UUID]:
     """Return the workspaces in which the end of memories is to be reckoned, or has come."""
     async with database.at_once.connect() as connection:
         return list((await connection.execute(RETENTION_WORK, {"limit": limit})).scalars())
+
+
+async def unread_work(database: Database, limit: int) -> list[UUID]:
+    """Return the workspaces in which there are memories whose words search does not know yet."""
+    async with database.at_once.connect() as connection:
+        return list((await connection.execute(UNREAD_WORK, {"limit": limit})).scalars())
 
 
 async def retention_lag(database: Database) -> float:

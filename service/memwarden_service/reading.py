@@ -23,7 +23,7 @@ SHARED_COLUMNS = """
   t.id, t.domain_id, d.name as domain, t.topic, t.memory_type, t.category, t.content, t.source, t.source_uri,
   t.confidence, t.is_sensitive, t.tags, t.owner, t.owner is not null as private, t.about, t.observed_at, t.proposed_by,
   t.proposed_for, t.proposed_by_person, t.proposed_at, t.decision_id as decision, t.version, t.subject, t.value,
-  t.reason, t.valid_until, t.delete_at, t.security_mode, t.encryption_state, t.retrieval_visibility,
+  t.reason, t.session, t.valid_until, t.delete_at, t.security_mode, t.encryption_state, t.retrieval_visibility,
   t.server_embeddings_enabled, t.server_content_search_enabled, t.vault_semantic_index_opt_in, t.vault_vector,
   t.vault_embedder
 """

@@ -16,7 +16,7 @@ from memwarden_policy.demands import Confirmation
 from memwarden_policy.envelope import EncryptionState, Envelope, SecurityMode, Visibility
 from memwarden_policy.model import ActorKind, Caller, Candidate, Memory, MemoryType, SourceKind, Status
 from memwarden_policy.ruleset import Ruleset
-from memwarden_service import sealed
+from memwarden_service import sealed, wording
 from memwarden_service.digests import keyed
 from memwarden_service.shapes import EARLIEST
 
@@ -24,6 +24,7 @@ Columns = Row[Any] | Mapping[str, Any]  # As the driver gives them, or as JSON d
 # What goes from one version to the next when its words change: they, and how they are kept.
 WORDS = (
     "content",
+    "words",
     "value",
     "vault_vector",
     "encryption_state",
@@ -55,6 +56,7 @@ def statement(row: Columns, domain: str) -> Candidate:
         reason=row["reason"],
         valid_until=_moment(row["valid_until"]),
         delete_at=_moment(row["delete_at"]),
+        session=row["session"] or "",
         envelope=envelope(row),
     )
 
@@ -123,6 +125,8 @@ def columns(stated: Candidate, now: datetime) -> dict[str, Any]:
         "reason": stated.reason,
         "valid_until": stated.valid_until.isoformat() if stated.valid_until else None,
         "delete_at": stated.delete_at.isoformat() if stated.delete_at else None,
+        "session": stated.session or None,
+        "words": wording.kept(stated),
         **_envelope_columns(stated.envelope),
     }
 

@@ -16,7 +16,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from memwarden_service import app as application
-from memwarden_service import cluster, expiry, metrics, migrate, terms
+from memwarden_service import cluster, expiry, metrics, migrate, terms, wording
 from memwarden_service.database import POOL_CONNECTIONS_MAX, schema_version, warm
 from memwarden_service.edge import Edge
 from memwarden_service.service import Service, assemble
@@ -52,8 +52,9 @@ async def serve(settings: Settings) -> None:
     warming = asyncio.create_task(warm(service.database, LOG))
     sweeping = asyncio.create_task(expiry.sweep(service.database, LOG))
     keeping = asyncio.create_task(terms.sweep(service.database, LOG))
+    reading = asyncio.create_task(wording.sweep(service.database, LOG))
     ready = asyncio.create_task(_say_ready(settings, service, servers))
-    tasks = (warming, sweeping, keeping, ready)
+    tasks = (warming, sweeping, keeping, reading, ready)
     try:
         await asyncio.gather(*(server.serve() for server in servers))
     finally:

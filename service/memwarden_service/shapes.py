@@ -17,6 +17,7 @@ PAGE_MAX = 100
 PAGE_DEFAULT = 50
 CURSOR_LENGTH_MAX = 512
 EVENT_ID_LENGTH_MAX = 253
+SESSION_LENGTH_MAX = 253
 MOMENT_FORM = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)", re.ASCII | re.IGNORECASE)
 EARLIEST = datetime.fromisoformat("0001-01-02T00:00:00+00:00")
 LATEST = datetime.fromisoformat("9999-12-30T00:00:00+00:00")
@@ -58,6 +59,7 @@ Topic = Annotated[str, _text(bounds.TOPIC_LENGTH_MAX, shortest=0), TIDY]
 CategoryName = Annotated[str, _text(bounds.CATEGORY_LENGTH_MAX, shortest=0), TIDY]
 SourceUri = Annotated[str, _text(bounds.SOURCE_URI_LENGTH_MAX), TIDY]
 EventId = Annotated[str, _text(EVENT_ID_LENGTH_MAX), TIDY]
+SessionName = Annotated[str, _text(SESSION_LENGTH_MAX), TIDY]
 Tag = Annotated[str, _text(bounds.TAG_LENGTH_MAX), TIDY]
 Subject = Annotated[str, _text(bounds.SUBJECT_LENGTH_MAX, shortest=0), TIDY]
 Reason = Annotated[str, _text(bounds.REASON_LENGTH_MAX, shortest=0), TIDY]
@@ -105,6 +107,9 @@ class Proposal(Strict):
     )
     about: Person | None = Field(default=None, description="The person it is about.")
     observed_at: Moment | None = None
+    session: SessionName | None = Field(
+        default=None, description="The conversation or run it was said in: search knows what was said around it."
+    )
     subject: Subject = Field(default="", description="Whom or what it speaks of, such as a customer's number.")
     value: Any = Field(default=None, description="A structured value: JSON, at most 8 deep and 4096 characters.")
     reason: Reason = Field(default="", description="Why it should be remembered.")
@@ -150,6 +155,7 @@ class Statement(BaseModel):
     private: bool
     about: str | None
     reason: str
+    session: str | None
     observed_at: datetime
     valid_until: datetime | None
     delete_at: datetime | None

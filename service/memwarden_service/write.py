@@ -147,6 +147,7 @@ def _candidate(picture: Picture, proposal: Proposal) -> Candidate:
         subject=proposal.subject,
         value=canonical(proposal.value, "body.value"),
         reason=proposal.reason,
+        session=proposal.session or "",
         valid_until=proposal.valid_until,
         delete_at=proposal.delete_at,
         envelope=handling.wanted(proposal),

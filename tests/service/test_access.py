@@ -101,6 +101,8 @@ def questions(stage):
         yield "DELETE /v1/memories/{memory_id}/hold", resource, lambda t=there: f"{t()}/hold", None
         why = lambda r=resource: f"/v1/decisions/{stage.seed(r, 0.9, 'decision')}"  # noqa: E731
         yield "GET /v1/decisions/{decision_id}", resource, why, None
+    asked = lambda: {"query": "anything"}  # noqa: E731
+    yield "POST /v1/search", "", lambda: "/v1/search", asked
     several = lambda: {"action": "confirm", "ids": [str(uuid.uuid4())]}  # noqa: E731
     yield "POST /v1/candidates/bulk", "", lambda: "/v1/candidates/bulk", several
     offered = lambda: {"objects": [stack.policy("offered", "Reject")]}  # noqa: E731

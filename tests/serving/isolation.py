@@ -15,6 +15,8 @@ RESTRICTED = {
     "memory": {"owner": "*", "domain_read": "r", "domain_insert": "a", "domain_delete": "d"},
     "memory_version": {"owner": "*", "domain_read": "r", "domain_insert": "a"},
     "feedback": {"owner": "*", "domain_read": "r", "domain_insert": "a"},
+    "posting": {"owner": "*", "domain_read": "r"},
+    "shelf": {"owner": "*", "domain_read": "r"},
     "approval": {"review": "*"},
     "person_setting": {"own": "*"},
     "tombstone": {"owner": "*", "domain": "*"},
@@ -35,6 +37,8 @@ PRIVILEGES = {
     "memory": "DELETE INSERT SELECT",
     "memory_version": "INSERT SELECT",
     "feedback": "INSERT SELECT",
+    "posting": "DELETE INSERT SELECT",
+    "shelf": "INSERT SELECT UPDATE",
     "approval": "INSERT SELECT",
     "tombstone": "DELETE INSERT SELECT",
     "candidate": "DELETE INSERT SELECT",
@@ -256,7 +260,7 @@ def _only_own_rows(app) -> Iterator[str]:
 
 
 def _reads(app) -> Iterator[str]:
-    for table in ("memory", "memory_version", "feedback", "decision"):
+    for table in ("memory", "memory_version", "feedback", "decision", "posting"):
         query = f"select count(*), count(distinct domain_id), array_agg(distinct owner) from memwarden.{table}"
         for settings, wanted in (
             (Settings(readable="all"), (2, 2, [None])),

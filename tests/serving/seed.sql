@@ -11,9 +11,9 @@ insert into memwarden.decision (workspace_id, id, domain_id, owner, actor, actio
   (values (%(open)s::uuid), (%(closed)s::uuid)) d (id),
   (values (null), ('alice'), ('bob')) o (owner);
 insert into memwarden.memory (workspace_id, id, domain_id, owner, topic, memory_type, category, content, source, confidence,
-    is_sensitive, tags, observed_at, proposed_by, proposed_for, proposed_by_person, proposed_at, decision_id, version, in_force_from)
+    is_sensitive, tags, observed_at, proposed_by, proposed_for, proposed_by_person, proposed_at, decision_id, version, in_force_from, words)
   select d.workspace_id, d.id, d.domain_id, d.owner, '', 'semantic', '', 'text', 'imported', 0.5, false, '{}', now(), 'x', d.owner,
-    false, now(), d.id, 1, now() from memwarden.decision d;
+    false, now(), d.id, 1, now(), '{"lexemes": {"text": 1}, "length": 1}' from memwarden.decision d;
 insert into memwarden.memory_version select v.* from memwarden.memory m, jsonb_populate_record(
   null::memwarden.memory_version, to_jsonb(m) || jsonb_build_object('ended_as', 'superseded', 'ended_at', now(),
     'ended_by', 'x', 'successor', m.id)) v;

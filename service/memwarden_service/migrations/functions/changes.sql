@@ -114,7 +114,8 @@ begin
       held.reason, 'successor', null));
   when 'edit' then
     done := memwarden.revise(held.target, held.target_version, jsonb_build_object('content', held.content,
-      'value', held.value, 'vault_vector', held.vault_vector, 'encryption_state', held.encryption_state,
+      'words', held.words, 'value', held.value, 'vault_vector', held.vault_vector,
+      'encryption_state', held.encryption_state,
       'server_embeddings_enabled', held.server_embeddings_enabled,
       'server_content_search_enabled', held.server_content_search_enabled, 'valid_until', held.valid_until,
       'delete_at', held.delete_at, 'source', held.source, 'confidence', held.confidence,

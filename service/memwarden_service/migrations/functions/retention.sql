@@ -37,7 +37,7 @@ $$;
 -- What the end of a memory depends on, without its words. `p_after` null: those that were not reckoned yet.
 create or replace function memwarden.retention_rows(p_after uuid, p_limit integer) returns setof jsonb
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
-  select to_jsonb(m) || jsonb_build_object('content', '', 'value', null, 'encryption_state', 'plaintext',
+  select to_jsonb(m) || jsonb_build_object('content', '', 'words', null, 'value', null, 'encryption_state', 'plaintext',
       'reason', '', 'vault_vector', null, 'domain',
     d.name)
   from memwarden.memory m
@@ -50,7 +50,7 @@ $$;
 -- The same of past versions, in order of id and version.
 create or replace function memwarden.retention_past(p_after uuid, p_version integer, p_limit integer) returns setof jsonb
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
-  select to_jsonb(v) || jsonb_build_object('content', '', 'value', null, 'encryption_state', 'plaintext',
+  select to_jsonb(v) || jsonb_build_object('content', '', 'words', null, 'value', null, 'encryption_state', 'plaintext',
       'reason', '', 'vault_vector', null, 'domain',
     d.name)
   from memwarden.memory_version v

@@ -2,10 +2,10 @@
 
 from memwarden_service.migrations import steps
 
-revision = "0008"
-down_revision = "0007"
+revision = "0009"
+down_revision = "0008"
 
-AS_ROLE = (("0008_1_arrivals.sql", "mw_owner"),)
+AS_ROLE = (("0009_1_arrivals.sql", "mw_owner"),)
 
 
 def upgrade() -> None:

@@ -9,7 +9,15 @@ from memwarden_operator.answers import Counted
 from memwarden_policy.model import Kind
 
 POLICIES: Final = (Kind.MEMORY_POLICY, Kind.CLUSTER_MEMORY_POLICY)
-SHOWN: Final = ("wouldReject", "wouldQuarantine", "wouldRequireConfirmation", "wouldHide", "wouldFlag", "wouldExpire")
+SHOWN: Final = (
+    "wouldReject",
+    "wouldQuarantine",
+    "wouldRequireConfirmation",
+    "wouldHide",
+    "wouldFlag",
+    "wouldExpire",
+    "wouldRedact",
+)
 
 
 def of(counted: Iterable[Counted], generation: int) -> dict[str, Any]:

@@ -66,6 +66,7 @@ def compile_ruleset(resources: Sequence[Resource], store: StoreDefaults, *, work
         layers=layered(in_force),
         grants=Grants(each.grant for each in accepted if each.grant is not None),
         domains=tuple(each.domain for each in accepted if each.domain is not None),
+        redacting=Index(each for each in in_force if each.redaction is not None and not each.is_audit),
         retaining=Index(each for each in in_force if _retains(each)),
         retention_digest=retention_digest(
             (each.resource.key, each.resource.spec) for each in accepted if each.policy and _retains(each.policy)

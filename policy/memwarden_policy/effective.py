@@ -36,7 +36,7 @@ class EffectivePolicy:
     categories: tuple[str, ...]
     roles: tuple[str, ...]
     rules: dict[str, tuple[EffectiveRule, ...]]  # By point.
-    says: tuple[str, ...]  # Beside its rules: provenance, feedback, sourceOfTruth, retention.
+    says: tuple[str, ...]  # Beside its rules: provenance, feedback, sourceOfTruth, retention, redaction.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +96,7 @@ def _shown(policy: Policy) -> EffectivePolicy:
         "feedback": policy.feedback,
         "sourceOfTruth": policy.truth,
         "retention": policy.retention,
+        "redaction": policy.redaction,
     }
     return EffectivePolicy(
         layer="floor" if policy.is_floor else "namespace",

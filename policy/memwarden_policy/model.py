@@ -285,6 +285,7 @@ class Known:
     supersedes: Memory | None = None  # None: it takes the place of no memory in force.
     record: RecordAnswer = RecordAnswer.NOT_ASKED
     record_note: str = ""
+    redacts: bool = False  # True: its owner wants contact data cut out of it.
     was_rejected: bool = False  # True: a person rejected the same claim before.
 
 

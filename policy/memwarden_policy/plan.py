@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
-from memwarden_policy import decide, recall, retention, voices
+from memwarden_policy import cutting, decide, recall, retention, voices
 from memwarden_policy.access import rights
 from memwarden_policy.attributes import Facts
 from memwarden_policy.model import Action, ActorKind, Caller, Candidate, Memory, Ordered, Point, Recall
@@ -29,6 +29,7 @@ COUNTS: Final[Mapping[type[Ordered], Mapping[str, str]]] = {
     Recall: {Recall.ALLOW: "wouldShow", Recall.FLAG: "wouldFlag", Recall.HIDE: "wouldHide"},
 }
 WOULD_EXPIRE: Final = "wouldExpire"
+WOULD_REDACT: Final = "wouldRedact"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +66,7 @@ def impact(before: Ruleset, after: Ruleset, memories: Iterable[Memory], now: dat
     """
     comparison = _Comparison(before, after, now)
     names = [name for names in COUNTS.values() for name in names.values()]
-    counts: Counter[str] = Counter(dict.fromkeys((*names, WOULD_EXPIRE), 0))
+    counts: Counter[str] = Counter(dict.fromkeys((*names, WOULD_EXPIRE, WOULD_REDACT), 0))
     sample: list[Affected] = []
     seen = 0
     for memory in memories:
@@ -105,6 +106,12 @@ class _Comparison:
             yield WOULD_EXPIRE, expires.by
         caller = memory.proposer or NOBODY
         roles = self._roles_of(caller)
+        before, after = (
+            cutting.cuts(ruleset, memory.statement, held)
+            for ruleset, held in zip((self._before, self._after), roles, strict=True)
+        )
+        if before != after and cutting.would_cut(memory.statement, after):
+            yield WOULD_REDACT, "redaction"
         pairs = self._evaluations(Point.ADMISSION, memory, caller, roles)
         if pairs is not None:
             was, then = decide.answered(self._before, pairs[0]), decide.answered(self._after, pairs[1])

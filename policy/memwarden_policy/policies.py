@@ -8,7 +8,17 @@ from memwarden_policy.rules import Policy, Selector
 from memwarden_policy.shapes import DOTTED_NAME, LABEL, Findings, Node
 
 # A policy without any of these says nothing.
-SAYING: Final = ("admission", "recall", "update", "delete", "provenance", "feedback", "sourceOfTruth", "retention")
+SAYING: Final = (
+    "admission",
+    "recall",
+    "update",
+    "delete",
+    "provenance",
+    "feedback",
+    "sourceOfTruth",
+    "retention",
+    "redaction",
+)
 FIELDS: Final = ("priority", "mode", "active", "selector", *SAYING)
 SELECTOR_FIELDS: Final = ("domains", "memoryTypes", "categories", "roles")
 
@@ -31,6 +41,7 @@ def read(resource: Resource, findings: Findings) -> Policy | None:
         feedback=sourcing.feedback(spec.node("feedback")),
         truth=sourcing.truth(spec.node("sourceOfTruth")),
         retention=retaining.retention(spec.node("retention")),
+        redaction=sourcing.redaction(spec.node("redaction")),
     )
     retaining.judge_selector(spec.node("selector"), spec.node("retention"))
     is_active = spec.flag("active", default=True)

@@ -4,12 +4,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
+from enum import StrEnum
 from typing import Final
 
 from memwarden_policy.attributes import Facts
 from memwarden_policy.expressions import Activation, Expression, Failure
 from memwarden_policy.globs import Glob, any_matches
 from memwarden_policy.model import Candidate, Kind, Memory, MemoryType, Ordered, Point, RuleOutcome, SourceKind
+from memwarden_policy.redaction import CustomRule
 from memwarden_policy.structured import Where
 
 Condition = Expression | Where | None  # None: always.
@@ -135,6 +137,22 @@ class Retention:
     rules: tuple[EndRule, ...] = ()
 
 
+class Contact(StrEnum):
+    """What becomes of contact data."""
+
+    KEEP = "Keep"
+    REDACT = "Redact"
+    REJECT = "Reject"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Redacting:
+    """What a policy lets be cut beside secrets."""
+
+    contact: Contact = Contact.KEEP
+    rules: tuple[CustomRule, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
     """One policy in force."""
@@ -148,6 +166,7 @@ class Policy:
     feedback: FeedbackNumbers | None = None  # None: it says nothing of feedback.
     truth: SourceOfTruth | None = None  # None: it names no category.
     retention: Retention | None = None  # None: it says nothing of how long.
+    redaction: Redacting | None = None  # None: it lets nothing be cut beside secrets.
 
     @property
     def is_floor(self) -> bool:

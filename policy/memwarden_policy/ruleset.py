@@ -31,6 +31,7 @@ class Ruleset:
     layers: Mapping[Point, Layers]
     grants: Grants
     domains: tuple[Domain, ...] = ()
+    redacting: Index = NO_POLICIES  # The policies that let something be cut beside secrets.
     retaining: Index = NO_POLICIES  # The policies that say how long memories are kept.
     retention_digest: str = ""  # Of what they say, wherever they stand; "": none says anything.
 

@@ -29,6 +29,11 @@ class Index:
             for key in best:
                 self._buckets.setdefault(key, []).append(policy)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no policy is in it."""
+        return not self._buckets
+
     def select(self, candidate: Candidate, roles: frozenset[str]) -> list[Policy]:
         """Return the policies whose selector covers the candidate: the highest priority first, then by address."""
         found = {

@@ -5,12 +5,26 @@ from typing import Final
 from memwarden_policy import bounds, globs, ruling
 from memwarden_policy.attributes import Matter
 from memwarden_policy.model import SourceKind
-from memwarden_policy.rules import Detection, FeedbackNumbers, Protection, Provenance, SourceOfTruth
+from memwarden_policy.redaction import CustomRule, Registry, RuleError
+from memwarden_policy.redaction.model import KIND_LENGTH_MAX
+from memwarden_policy.redaction.registry import CUSTOM_PATTERN_LENGTH_MAX, CUSTOM_RULES_MAX
+from memwarden_policy.rules import (
+    Contact,
+    Detection,
+    FeedbackNumbers,
+    Protection,
+    Provenance,
+    Redacting,
+    SourceOfTruth,
+)
 from memwarden_policy.shapes import Node
 
 PROVENANCE_FIELDS: Final = ("trust", "allowedSources", "blockedSources", "protect")
 PROTECTION_FIELDS: Final = ("statedBy", "from")
 FEEDBACK_FIELDS: Final = ("confirm", "reject", "edit", "onReject")
+REDACTION_FIELDS: Final = ("secrets", "ownerPII", "rules")
+REDACTION_RULE_FIELDS: Final = ("kind", "pattern", "action")
+ALWAYS: Final = "Always"
 TRUTH_FIELDS: Final = ("categories", "detect")
 DETECTION_FIELDS: Final = ("category", *ruling.CONDITION_FIELDS)
 
@@ -73,6 +87,42 @@ def truth(node: Node) -> SourceOfTruth | None:
         categories=_globs(node, "categories", bounds.TRUTH_CATEGORIES_MAX, bounds.CATEGORY_LENGTH_MAX),
         detections=tuple(_detection(each) for each in node.nodes("detect", bounds.DETECTIONS_MAX)),
     )
+
+
+def redaction(node: Node) -> Redacting | None:
+    """Read `redaction`; None: the policy says nothing of it."""
+    node.knows(*REDACTION_FIELDS)
+    node.filled("rules")
+    if not node.values:
+        return None
+    if node.values.get("secrets") not in (None, ALWAYS):
+        node.problem("secrets", "UnknownValue", f"secrets are cut {ALWAYS}: a policy cannot let them through")
+    found: list[CustomRule] = []
+    for each in node.nodes("rules", CUSTOM_RULES_MAX):
+        rule = _redaction_rule(each)
+        if rule is None:
+            continue
+        try:
+            Registry(tuple(found)).with_rules([rule])
+        except RuleError as error:
+            each.problem("", "InvalidRule", str(error))
+        else:
+            found.append(rule)
+    return Redacting(contact=node.word("ownerPII", Contact) or Contact.KEEP, rules=tuple(found))
+
+
+def _redaction_rule(node: Node) -> CustomRule | None:
+    node.knows(*REDACTION_RULE_FIELDS)
+    for name in REDACTION_RULE_FIELDS:
+        node.require(name)
+    kind = node.text("kind", KIND_LENGTH_MAX)
+    pattern = node.text("pattern", CUSTOM_PATTERN_LENGTH_MAX)
+    action = node.text("action", bounds.NAME_MAX)
+    if action not in (None, Contact.REDACT, Contact.REJECT):
+        node.problem("action", "UnknownValue", f"`{action}` is not one of {Contact.REDACT}, {Contact.REJECT}")
+    if kind is None or pattern is None:
+        return None
+    return CustomRule(kind=kind, pattern=pattern, skip=action == Contact.REJECT)
 
 
 def _detection(node: Node) -> Detection:

@@ -1,13 +1,16 @@
 """What is done with the words of a proposal before anybody decides: secrets cut out, worries written down."""
 
-from typing import TypeVar, cast
+from collections.abc import Callable, Collection
+from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel
 
+from memwarden_policy import cutting
+from memwarden_policy.cutting import Cuts
 from memwarden_policy.envelope import SecurityMode, is_sealed
-from memwarden_policy.model import SourceKind
-from memwarden_policy.redaction import Redaction, Registry, sanitize_server_write, sanitize_value
-from memwarden_policy.screened import withheld
+from memwarden_policy.model import Candidate, RuleOutcome, SourceKind
+from memwarden_policy.redaction import Redaction, Registry, SanitizedValue, sanitize_server_write, sanitize_value
+from memwarden_policy.screened import quarantined, withheld
 from memwarden_policy.screening import Context, Screened, SignalKind, screen
 from memwarden_service import bodies
 from memwarden_service.problems import Fault, Kind, ProblemError
@@ -19,12 +22,13 @@ WHOLE = frozenset({"domain", "source", "memory_type", "source_event_id", "envelo
 CUT = tuple(name for name in Proposal.model_fields if name not in WHOLE)
 WORDS_OF_A_CHANGE = ("content", "value", "reason")
 UNREADABLE = "unreadable"
+OWN = "own"  # What a rule of a store found, whatever it calls it.
 Shape = TypeVar("Shape", bound=BaseModel)
 
 
 def kinds() -> tuple[str, ...]:
     """Return every kind of redaction that can occur."""
-    return (*Registry().kinds(), UNREADABLE)
+    return (*Registry().kinds(), UNREADABLE, OWN)
 
 
 def prepare() -> None:
@@ -42,10 +46,23 @@ def redact(proposal: Proposal) -> tuple[Proposal, tuple[Redaction, ...]]:
     """
     if sanitize_server_write(proposal.domain).applied:
         raise ProblemError(Kind.INVALID, faults=[Fault("body.domain", "Credential", "holds a credential")])
+    return _cut(proposal, sanitize_value)
+
+
+def redact_as_told(proposal: Proposal, wanted: Cuts) -> tuple[Proposal, tuple[Redaction, ...]]:
+    """Return the proposal without what policies let be cut beside secrets, and what was cut.
+
+    Raises:
+        ProblemError: a text is too long with what stands in place of what was cut.
+    """
+    return _cut(proposal, lambda given: cutting.cut(given, wanted)) if wanted.is_anything else (proposal, ())
+
+
+def _cut(proposal: Proposal, cut_: Callable[[Any], SanitizedValue]) -> tuple[Proposal, tuple[Redaction, ...]]:
     given = {name: value for name in CUT if (value := getattr(proposal, name))}
     if _is_vault(proposal):
         del given["content"]
-    done = sanitize_value(list(given.values()))
+    done = cut_(list(given.values()))
     if not done.applied:
         return proposal, ()
     cut = proposal.model_copy(update=dict(zip(given, cast("list[object]", done.value), strict=True)))
@@ -79,6 +96,16 @@ def screened(proposal: Proposal, principal: str | None) -> Screened:
     words = (*told, *proposal.tags, proposal.source_uri or "")
     context = Context(source=proposal.source, principal=principal, about=proposal.about)
     return screen("\n".join(filter(None, words)), context)
+
+
+def worry(
+    stated: Candidate, reason: str | None, principal: str | None, may_claim: Collection[SourceKind]
+) -> RuleOutcome | None:
+    """Return the quarantine of an agent's edit whose words worry more than its source may; None: they do not."""
+    words = "" if stated.envelope.is_vault else stated.content
+    context = Context(source=stated.source, principal=principal, about=stated.about)
+    seen = screen("\n".join(filter(None, (words, stated.value, reason or ""))), context)
+    return quarantined(seen, stated.source, may_claim)
 
 
 def _is_vault(proposal: Proposal) -> bool:

@@ -10,7 +10,7 @@ from uuid import UUID
 from sqlalchemy import Row, text
 from uuid6 import uuid7
 
-from memwarden_policy import explain, feedback
+from memwarden_policy import cutting, explain, feedback
 from memwarden_policy.attributes import Facts
 from memwarden_policy.change import judge_delete, judge_update
 from memwarden_policy.confirming import missing, objection
@@ -18,7 +18,8 @@ from memwarden_policy.decide import judged, kept
 from memwarden_policy.model import Access, Action, Candidate, Change, Changed, Decision, Known, Point, SourceKind
 from memwarden_policy.provenance import seed
 from memwarden_policy.records import Said
-from memwarden_service import asking, at_rest, handling, journal, outcomes, reading, recording, rows
+from memwarden_policy.screened import at_least, withheld
+from memwarden_service import asking, at_rest, care, handling, journal, outcomes, reading, recording, rows, wishes
 from memwarden_service.database import Acting, Database, acting_as, reach
 from memwarden_service.picture import Subject, domain_id
 from memwarden_service.problems import Kind, ProblemError
@@ -138,7 +139,9 @@ async def act(changing: Changing, acting: Acting, row: Row[Any], wish: Wish, sai
     """Decide and do it in the open transaction. What is refused is written down: the caller raises after that."""
     if wish.kind is Point.DELETE and row.held_by is not None:
         raise ProblemError(Kind.ON_HOLD)
-    stated = _edited(acting, row, wish) if wish.kind is Point.UPDATE else rows.statement(row, row.domain)
+    stated = rows.statement(row, row.domain)
+    if wish.kind is Point.UPDATE:
+        stated = await _told(acting, _edited(acting, row, wish))
     answer = await _decided(changing, acting, row, (wish, stated, said))
     if isinstance(answer, tuple):
         answer, stated = answer
@@ -203,6 +206,24 @@ def _edited(acting: Acting, row: Row[Any], wish: Wish) -> Candidate:
     return replace(stated, confidence=seed(acting.in_force.ruleset, stated, *by))
 
 
+async def _told(acting: Acting, stated: Candidate) -> Candidate:
+    """Return a statement without what policies, or the owner of a private memory, let be cut beside secrets.
+
+    Raises:
+        ProblemError: a policy refuses what holds contact data.
+    """
+    wanted = cutting.cuts(acting.in_force.ruleset, stated, acting.rights.roles)
+    if stated.owner is not None and not wanted.contact:
+        wanted = replace(wanted, contact=(await wishes.found(acting, stated.owner)).auto_redact_pii)
+    if not wanted.is_anything or stated.envelope.is_vault:
+        return stated
+    done = cutting.cut({"content": stated.content, "value": rows.values_of(stated)}, wanted)
+    refused = next(iter(cutting.refusals(wanted, done.redactions)), None) or withheld(done.redactions)
+    if refused is not None:
+        raise ProblemError(Kind.POLICY_REFUSED, refused.note, members={"rules": [refused.address]})
+    return rows.reworded(stated, done.value) if done.applied else stated
+
+
 async def _decided(
     changing: Changing, acting: Acting, row: Row[Any], about: tuple[Wish, Candidate, Said]
 ) -> Changed | tuple[Changed, Candidate]:
@@ -215,7 +236,11 @@ async def _decided(
     known = Known(record=said[0], record_note=said[1], was_rejected=await _was_rejected(acting, stated, claim))
     # A person's own word needs no leave to be claimed; all other rules on writing hold for it.
     facts = Facts(candidate=stated, caller=acting.caller, roles=acting.rights.roles, now=acting.now)
-    decision = outcomes.without_content(judged(ruleset, facts, known))
+    decision = judged(ruleset, facts, known)
+    if not acting.caller.is_person:
+        worry = care.worry(stated, wish.reason, acting.caller.principal, acting.rights.may_claim)
+        decision = at_least(decision, worry) if worry is not None else decision
+    decision = outcomes.without_content(decision)
     return _both(judge_update(ruleset, *by), decision), kept(stated, decision)
 
 

@@ -40,6 +40,7 @@ def whole(hash_key: bytes, draft: "Draft") -> dict[str, Any]:
         "place": _place(candidate),
         "known": {
             "was_rejected": draft.known.was_rejected,
+            "redacts": draft.known.redacts,
             "supersedes": memory.id if memory else None,
             "version": memory.version if memory else None,
         },
@@ -108,8 +109,8 @@ def _shared(picture: Picture, candidate: Candidate, decision: UUID) -> dict[str,
 
 def _entry(draft: "Draft", decision_id: UUID, row: dict[str, Any] | None) -> dict[str, Any]:
     detail: dict[str, Any] = {"action": draft.decision.action, "content": draft.content_key.hex()}
-    if draft.redactions:
-        detail["redactions"] = {each.kind: each.count for each in draft.redactions}
+    if draft.all_redactions:
+        detail["redactions"] = {each.kind: each.count for each in draft.all_redactions}
     if draft.is_private:
         detail["private"] = True
     if draft.subject.is_unreviewed:

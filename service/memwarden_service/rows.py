@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -152,6 +153,12 @@ def _envelope_columns(held: Envelope) -> dict[str, Any]:
 def values_of(stated: Candidate) -> Any:
     """Return the structured value; None: there is none."""
     return json.loads(stated.value) if stated.value else None
+
+
+def reworded(stated: Candidate, words: Any) -> Candidate:
+    """Return a statement with other `content` and `value`."""
+    value = values.canonical(words["value"])
+    return replace(stated, content=words["content"], value=value if isinstance(value, str) else "")
 
 
 def content_key(hash_key: bytes, workspace: str, stated: Candidate) -> bytes:

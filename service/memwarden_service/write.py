@@ -11,6 +11,7 @@ from starlette.requests import Request
 
 from memwarden_policy import values
 from memwarden_policy.confidence import rounded
+from memwarden_policy.cutting import NO_CUTS, Cuts, cuts, refusals
 from memwarden_policy.decide import decide, kept
 from memwarden_policy.model import Access, Candidate, Decision, Known
 from memwarden_policy.provenance import seed
@@ -55,6 +56,9 @@ class Draft:
     body: bytes = field(init=False)
     proposal: Proposal = field(init=False)
     redactions: tuple[Redaction, ...] = field(init=False)
+    told: Proposal = field(init=False)  # Without what policies, or its owner, let be cut as well.
+    told_redactions: tuple[Redaction, ...] = field(init=False, default=())
+    cuts: Cuts = field(init=False, default=NO_CUTS)
     screened: Screened = field(init=False)
     event_key: bytes | None = field(init=False, default=None)  # None: no event is named.
     idempotency_key: str | None = field(init=False, default=None)  # None: the caller sent none.
@@ -67,6 +71,11 @@ class Draft:
     decision: Decision = field(init=False)
     state: str = field(init=False)
     answer: dict[str, Any] = field(init=False)
+
+    @property
+    def all_redactions(self) -> tuple[Redaction, ...]:
+        """What was cut, whoever wanted it."""
+        return (*self.redactions, *self.told_redactions)
 
     @property
     def is_private(self) -> bool:
@@ -127,16 +136,26 @@ async def authorise(picture: Picture, draft: Draft) -> None:
         raise ProblemError(Kind.INVALID, faults=[Fault(f"body.{name}", "Past", "this moment is past") for name in past])
 
 
+async def redact_as_told(picture: Picture, draft: Draft) -> None:
+    """Cut what policies let be cut beside secrets, and what the owner of a private memory wants cut."""
+    ruleset, wanted = picture.in_force.ruleset, NO_CUTS
+    if not ruleset.redacting.is_empty:
+        wanted = cuts(ruleset, _candidate(picture, draft.proposal), picture.rights.roles)
+    draft.cuts = replace(wanted, contact=wanted.contact or draft.known.redacts)
+    draft.told, draft.told_redactions = care.redact_as_told(draft.proposal, draft.cuts)
+
+
 async def judge(picture: Picture, draft: Draft) -> None:
     """Let the rules in force decide, and the system of record where a rule needs its word."""
-    candidate = _candidate(picture, draft.proposal)
+    candidate = _candidate(picture, draft.told)
     if draft.asked is None or draft.asked[0] != picture.in_force.revision:
         draft.asked = (picture.in_force.revision, await asking.said(picture, candidate))
     record, note = draft.asked[1]
     draft.known = replace(draft.known, record=record, record_note=note)
     decision = decide(picture.in_force.ruleset, candidate, picture.caller, picture.now, draft.known)
     quarantine = quarantined(draft.screened, draft.proposal.source, picture.rights.may_claim)
-    for outcome in filter(None, (withheld(draft.redactions), quarantine)):
+    refused = (withheld(draft.all_redactions), *refusals(draft.cuts, draft.told_redactions))
+    for outcome in filter(None, (*refused, quarantine)):
         decision = at_least(decision, outcome)
     draft.decision = outcomes.without_content(decision)
     draft.candidate = kept(candidate, decision)
@@ -194,7 +213,7 @@ BEFORE: tuple[Callable[[Writing, Draft], Awaitable[None]], ...] = (
     screen,
     dedupe,
 )
-WITHIN: tuple[Callable[[Picture, Draft], Awaitable[None]], ...] = (authorise, judge)
+WITHIN: tuple[Callable[[Picture, Draft], Awaitable[None]], ...] = (authorise, redact_as_told, judge)
 
 
 async def propose(writing: Writing, request: Request) -> dict[str, Any]:
@@ -248,7 +267,9 @@ async def _learn(writing: Writing, draft: Draft) -> None:
         case "known":
             held: Mapping[str, Any] | None = draft.answer["supersedes"]
             memory = rows.memory(held, draft.proposal.domain) if held else None
-            draft.known = Known(supersedes=memory, was_rejected=draft.answer["was_rejected"])
+            draft.known = Known(
+                supersedes=memory, was_rejected=draft.answer["was_rejected"], redacts=draft.answer["redacts"]
+            )
         case "expired":
             due = expiry.Due(draft.picture.workspace_id, UUID(draft.answer["id"]), draft.candidate.owner)
             await expiry.expire(writing.database, due)
@@ -262,8 +283,8 @@ def _answer(draft: Draft) -> dict[str, Any]:
             raise ProblemError(Kind.KEY_REUSED)
         case "recorded":
             metrics.DECISIONS.labels(draft.decision.action.value).inc()
-            metrics.cared(draft.redactions, draft.screened)
+            metrics.cared(draft.all_redactions, draft.screened)
         case _:
             metrics.REPEATS.inc()
     # The same body has the same cuts: they need not be stored with the answer.
-    return {**draft.answer, "redactions": [{"kind": each.kind, "count": each.count} for each in draft.redactions]}
+    return {**draft.answer, "redactions": [{"kind": each.kind, "count": each.count} for each in draft.all_redactions]}

@@ -117,8 +117,11 @@ def questions(stage):
         "journal/verification",
         "api-keys",
         "whoami",
+        "settings",
     ):
         yield f"GET /v1/{path}", "", lambda p=path: f"/v1/{p}", None
+    wanted = lambda: {"auto_redact_pii": False}  # noqa: E731
+    yield "PUT /v1/settings", "", lambda: "/v1/settings", wanted
     new_key = lambda: {"name": f"k-{uuid.uuid4()}"}  # noqa: E731
     yield "POST /v1/api-keys", "", lambda: "/v1/api-keys", new_key
     boss = stage.clients["boss-p"]

@@ -16,6 +16,7 @@ RESTRICTED = {
     "memory_version": {"owner": "*", "domain_read": "r", "domain_insert": "a"},
     "feedback": {"owner": "*", "domain_read": "r", "domain_insert": "a"},
     "approval": {"review": "*"},
+    "person_setting": {"own": "*"},
     "tombstone": {"owner": "*", "domain": "*"},
     "candidate": {"owner": "*", "review_read": "r", "review_delete": "d", "domain_insert": "a"},
     "decision": {"owner": "*", "domain_read": "r", "domain_insert": "a"},
@@ -26,6 +27,7 @@ RESTRICTED = {
 PRIVILEGES = {
     "workspace": "SELECT",
     "ruleset": "INSERT SELECT UPDATE",
+    "person_setting": "INSERT SELECT UPDATE",
     "policy_object": "DELETE INSERT SELECT UPDATE",
     "domain": "INSERT SELECT",
     "decision": "INSERT SELECT",
@@ -200,6 +202,7 @@ def behaviour(app: psycopg.Connection) -> list[str]:
         *_nothing_without_context(app),
         *_only_own_rows(app),
         *_reads(app),
+        *_settings(app),
         *_reviews(app),
         *_writes(app),
         *_changes(app),
@@ -262,6 +265,12 @@ def _reads(app) -> Iterator[str]:
         ):
             if _in(app, settings, query) != [wanted]:
                 yield f"{table} shows {_in(app, settings, query)} instead of {wanted} to {dict(settings)}"
+
+
+def _settings(app) -> Iterator[str]:
+    found = _in(app, Settings(principal="alice"), "select person from memwarden.person_setting")
+    if found != [("alice",)]:
+        yield f"person_setting shows {found} to alice"
 
 
 def _reviews(app) -> Iterator[str]:

@@ -17,6 +17,8 @@ insert into memwarden.memory (workspace_id, id, domain_id, owner, topic, memory_
 insert into memwarden.memory_version select v.* from memwarden.memory m, jsonb_populate_record(
   null::memwarden.memory_version, to_jsonb(m) || jsonb_build_object('ended_as', 'superseded', 'ended_at', now(),
     'ended_by', 'x', 'successor', m.id)) v;
+insert into memwarden.person_setting select w.id, person, true, 1
+  from memwarden.workspace w, unnest('{alice,bob}'::text[]) person;
 insert into memwarden.reckoning select w.id, 0, '', null from memwarden.workspace w;
 insert into memwarden.candidate (workspace_id, id, domain_id, owner, topic, memory_type, category, content, source, confidence,
     is_sensitive, tags, observed_at, proposed_by, proposed_for, proposed_by_person, proposed_at, decision_id, version, state)

@@ -48,6 +48,7 @@ def body_of(door: Door, namespace: str = "support") -> dict | None:
         "PATCH /v1/memories/{memory_id}": {"content": "Swept over."},
         "POST /v1/memories/{memory_id}/feedback": {"feedback_id": "swept", "kind": "confirm"},
         "PUT /v1/memories/{memory_id}/hold": {"reason": "swept"},
+        "PUT /v1/settings": {"auto_redact_pii": True},
         "POST /v1/candidates/{candidate_id}/edit": {"content": "Swept over."},
         "POST /v1/candidates/bulk": {"action": "confirm", "ids": [str(uuid.uuid4())]},
         "POST /v1/policies/plan": {"objects": [stack.policy("swept", "Reject")]},

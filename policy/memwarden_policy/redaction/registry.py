@@ -39,6 +39,9 @@ class Registry:
     """All rules of a store. Compiled at first use, once per process for equal registries."""
 
     custom: tuple[CustomRule, ...] = ()
+    is_beside: bool = (
+        False  # True: contact data and the store's own rules alone, for a text that was looked through before.
+    )
 
     def with_rules(self, rules: Sequence[CustomRule]) -> "Registry":
         """Return a registry with more rules.
@@ -53,7 +56,7 @@ class Registry:
         for rule in rules:
             _check_kind(rule.kind, kinds)
             _check_pattern(rule)
-        return Registry(together)
+        return Registry(together, self.is_beside)
 
     def matcher(self) -> Matcher:
         """Return the compiled rules."""
@@ -101,4 +104,5 @@ def _built_in() -> tuple[Rule, ...]:
 
 @lru_cache(maxsize=REGISTRIES_KEPT)
 def _compiled(registry: Registry) -> Matcher:
-    return Matcher((*_built_in(), *map(_rule, registry.custom)))
+    built_in = contact_rules() if registry.is_beside else _built_in()
+    return Matcher((*built_in, *map(_rule, registry.custom)))

@@ -32,6 +32,9 @@ from memwarden_policy.model import (
     SourceKind,
     SubjectKind,
 )
+from memwarden_policy.redaction.model import KIND_LENGTH_MAX
+from memwarden_policy.redaction.registry import CUSTOM_PATTERN_LENGTH_MAX, CUSTOM_RULES_MAX
+from memwarden_policy.rules import Contact
 
 CRDS = Path(__file__).parents[3] / "crds"
 
@@ -55,6 +58,7 @@ DOMAIN = spec_of("memorydomains")
 CONFIRMATION = POLICY["admission"]["items"]["properties"]["confirmation"]["properties"]
 PROVENANCE = POLICY["provenance"]["properties"]
 RETENTION = POLICY["retention"]["properties"]
+REDACTION = POLICY["redaction"]["properties"]
 
 
 @pytest.mark.parametrize(
@@ -71,6 +75,8 @@ RETENTION = POLICY["retention"]["properties"]
         (POLICY["feedback"]["properties"], sourcing.FEEDBACK_FIELDS),
         (POLICY["sourceOfTruth"]["properties"], sourcing.TRUTH_FIELDS),
         (POLICY["sourceOfTruth"]["properties"]["detect"]["items"]["properties"], sourcing.DETECTION_FIELDS),
+        (REDACTION, sourcing.REDACTION_FIELDS),
+        (REDACTION["rules"]["items"]["properties"], sourcing.REDACTION_RULE_FIELDS),
         (RETENTION, retaining.FIELDS),
         (RETENTION["lowConfidence"]["properties"], retaining.LOW_FIELDS),
         (RETENTION["rules"]["items"]["properties"], retaining.RULE_FIELDS),
@@ -105,6 +111,7 @@ def test_the_same_fields_are_known(schema, fields):
         (GRANT, "access", Access),
         (GRANT, "subjects.[].kind", SubjectKind),
         (GRANT, "mayClaim.[]", SourceKind),
+        (POLICY, "redaction.ownerPII", Contact),
         (STORE, "admissionDefault", Action),
         (STORE, "access.reads", Reads),
         (STORE, "allowedNamespaces.from", stores.Scope),
@@ -134,6 +141,9 @@ def test_the_same_words_are_known(schema, path, kind):
         (POLICY, "provenance.protect.[].statedBy", "maxItems", bounds.SOURCE_KINDS_MAX),
         (POLICY, "sourceOfTruth.categories", "maxItems", bounds.TRUTH_CATEGORIES_MAX),
         (POLICY, "sourceOfTruth.detect", "maxItems", bounds.DETECTIONS_MAX),
+        (POLICY, "redaction.rules", "maxItems", CUSTOM_RULES_MAX),
+        (POLICY, "redaction.rules.[].kind", "maxLength", KIND_LENGTH_MAX),
+        (POLICY, "redaction.rules.[].pattern", "maxLength", CUSTOM_PATTERN_LENGTH_MAX),
         (POLICY, "retention.rules", "maxItems", bounds.RETENTION_RULES_MAX),
         (POLICY, "retention.rules.[].name", "maxLength", bounds.RULE_NAME_MAX),
         (POLICY, "retention.ttl", "maxLength", bounds.DURATION_LENGTH_MAX),

@@ -3,7 +3,7 @@
 -- Records one decided proposal, whole, or says why not. Runs with the caller's rights: row-level security applies.
 -- Keys of `p`: revision, decision, row (null when refused), held, domain, owner_key, event_key (or null), entry, refusal,
 -- idempotency {key, request, lock, expires_at} or null; claim (the key of its tombstone), place {memory_type, topic,
--- subject} or null, and known {was_rejected, supersedes, version}: what it was decided by. Answers (state, answer).
+-- subject} or null, and known {was_rejected, redacts, supersedes, version}: what it was decided by. Answers (state, answer).
 create or replace function memwarden.record(p jsonb, out state text, out answer jsonb)
 language plpgsql strict set search_path = pg_catalog, pg_temp as $$
 declare
@@ -16,6 +16,7 @@ declare
   present memwarden.memory;
   old memwarden.memory;
   was_rejected boolean;
+  redacts boolean;
 begin
   if idem is not null then
     if not pg_try_advisory_xact_lock((idem ->> 'lock')::bigint) then
@@ -73,12 +74,14 @@ begin
       select * into old from memwarden.in_place_of(made.domain_id, made.owner, p -> 'place' ->> 'memory_type',
         p -> 'place' ->> 'topic', p -> 'place' ->> 'subject');
     end if;
+    redacts := made.owner is not null and exists (select from memwarden.person_setting s where s.workspace_id = w
+      and s.person = made.owner and s.auto_redact_pii);
     -- It was decided without knowing what is known here: decide again.
-    if was_rejected <> (p -> 'known' ->> 'was_rejected')::boolean
+    if redacts and not (p -> 'known' ->> 'redacts')::boolean or was_rejected <> (p -> 'known' ->> 'was_rejected')::boolean
       or (old.id, old.version) is distinct from ((p -> 'known' ->> 'supersedes')::uuid, (p -> 'known' ->> 'version')::integer)
     then
       state := 'known';
-      answer := jsonb_build_object('was_rejected', was_rejected,
+      answer := jsonb_build_object('was_rejected', was_rejected, 'redacts', redacts,
         'supersedes', case when old.id is not null then to_jsonb(old) end);
       return;
     end if;

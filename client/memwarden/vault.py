@@ -1,5 +1,6 @@
 """A vault: memories that are sealed here, kept by the service, and recalled here. Keys and questions never leave."""
 
+import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,6 +16,7 @@ from memwarden_policy.retrieval.embedder import Embedder, StaticEmbedder
 MEMORIES_MAX = 20_000  # Held at once; a vault with more says so instead of answering from a part.
 PAGE = 100
 PATH = "/v1/memories"
+NEAREST_PATH = "/v1/vault/nearest"
 VAULT = "vault"
 
 
@@ -124,6 +126,21 @@ class Vault:
         if not self._is_synced:
             self.sync()
         return self._index.recall(question, now or datetime.now(UTC), limit)
+
+    def nearest(self, question: str, limit: int = 10) -> list[Recalled]:
+        """Return what the service finds by the question's vector, of what was remembered with `semantic_index=True`.
+
+        The service is told the vector, and with it roughly what is asked. `unopened` is left as it was.
+
+        Raises:
+            ServiceError: it did not answer, or the question says nothing that a vector could hold.
+        """
+        body = {"vector": self._embedder.embed([question])[0], "embedder": self._embedder.model, "limit": limit}
+        found: list[Recalled] = []
+        for each in _json(self._client.post(NEAREST_PATH, json=body), 200)["memories"]:
+            with contextlib.suppress(VaultError):
+                found.append(Recalled(self._opened(each["memory"]), each["score"], {"semantic": each["score"]}))
+        return found
 
     def _opened(self, memory: Mapping[str, Any]) -> Opened:
         words = open_(self._keys, memory["domain"], memory["content"])

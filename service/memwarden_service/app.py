@@ -13,7 +13,17 @@ from starlette.responses import JSONResponse, Response
 
 from memwarden_service import bodies, openapi
 from memwarden_service.problems import MEDIA_TYPE, Kind, ProblemError, document, headers
-from memwarden_service.routes import admin, candidates, decisions, memories, oversight, policies, search, settings
+from memwarden_service.routes import (
+    admin,
+    candidates,
+    decisions,
+    memories,
+    oversight,
+    policies,
+    search,
+    settings,
+    vault,
+)
 from memwarden_service.service import Service
 
 BY_STATUS = {404: Kind.NOT_FOUND, 405: Kind.METHOD_NOT_ALLOWED, 413: Kind.TOO_LARGE, 415: Kind.MEDIA_TYPE}
@@ -33,7 +43,7 @@ def build(service: Service | None) -> FastAPI:
     """Return the application; None: to describe it, not to run it."""
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
     app.state.service = service
-    for module in (memories, candidates, decisions, search, policies, oversight, admin, settings):
+    for module in (memories, vault, candidates, decisions, policies, oversight, admin, search, settings):
         app.include_router(module.router)
     app.exception_handler(ProblemError)(_problem)
     app.exception_handler(HTTPException)(_http)

@@ -106,6 +106,8 @@ def questions(stage):
     several = lambda: {"action": "confirm", "ids": [str(uuid.uuid4())]}  # noqa: E731
     yield "POST /v1/candidates/bulk", "", lambda: "/v1/candidates/bulk", several
     offered = lambda: {"objects": [stack.policy("offered", "Reject")]}  # noqa: E731
+    asked = lambda: {"vector": [1], "embedder": "e"}  # noqa: E731
+    yield "POST /v1/vault/nearest", "", lambda: "/v1/vault/nearest", asked
     yield "POST /v1/policies/plan", "", lambda: "/v1/policies/plan", offered
     yield "GET /v1/policies/effective", "another", lambda: "/v1/policies/effective?subject=user:boss", None
     for path in (

@@ -67,6 +67,8 @@ async def write_and_read(calls, agent, boss):
     await calls.call("list memories", agent, "GET", path, 200)
     await calls.call("list memories of a domain", agent, "GET", f"{path}?domain=open/x", 200)
     await calls.call("search", agent, "POST", "/v1/search", 200, json={"query": "one"})
+    body = {"vector": [1], "embedder": "e"}
+    await calls.call("nearest of a vault", boss, "POST", "/v1/vault/nearest", 200, json=body)
     await calls.call("whoami", agent, "GET", "/v1/whoami", 200)
     await calls.call("list candidates", boss, "GET", "/v1/candidates", 200)
     await calls.call("get a candidate", boss, "GET", f"/v1/candidates/{held['id']}", 200)

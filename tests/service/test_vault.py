@@ -284,6 +284,61 @@ def test_two_at_once_are_one(people):
     assert len({each.json()["id"] for each in answers}) == 1
 
 
+def near(client, vector, status=200, **more):
+    body = {"vector": vector, "embedder": "e-near", **more}
+    answer = client.post("/v1/vault/nearest", json=body)
+    assert answer.status_code == status, answer.text
+    return (
+        [(each["memory"]["id"], each["score"]) for each in answer.json()["memories"]]
+        if status == 200
+        else answer.json()
+    )
+
+
+def indexed(client, vector, embedder="e-near", **more):
+    envelope = {**VAULT, "vault_semantic_index_opt_in": True, "embedder": embedder, "vector": vector}
+    return kept(client, envelope=envelope, **more)
+
+
+def test_what_opted_in_is_found_by_vector_by_its_owner_alone(people):
+    east, north = indexed(people["ann"], [1, 0.1]), indexed(people["ann"], [0, 7], domain="diary/north")
+    other = indexed(people["ann"], [1, 0], embedder="another")
+    longer = indexed(people["ann"], [1, 0, 0])
+    silent = kept(people["ann"])
+    theirs = indexed(people["bob"], [1, 0])
+    found = near(people["for ann"], [5, 0])
+    assert [each[0] for each in found] == [east, north]
+    assert found[0][1] == pytest.approx(0.995, abs=1e-3)
+    assert not {other, longer, silent, theirs} & {each[0] for each in found}
+    assert [each[0] for each in near(people["ann"], [5, 0], domain="diary/north")] == [north]
+    assert len(near(people["ann"], [5, 0], limit=1)) == 1
+    assert [each[0] for each in near(people["bob"], [5, 0])] == [theirs]
+    for stranger in ("boss", "agent"):
+        assert near(people[stranger], [5, 0]) == []
+    assert people["ann"].delete(f"/v1/memories/{east}").status_code == 200
+    assert [each[0] for each in near(people["ann"], [5, 0])] == [north]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"vector": []},
+        {"vector": [0, 0]},
+        {"vector": ["1"]},
+        {"vector": [1] * 2049},
+        {"vector": None},
+        {"embedder": ""},
+        {"limit": 0},
+        {"limit": 51},
+        {"limit": "1"},
+        {"domain": "a/*"},
+        {"more": 1},
+    ],
+)
+def test_a_question_that_is_none_is_refused(people, more):
+    near(people["ann"], **{"vector": [1], "status": 422, **more})
+
+
 COLUMNS = {
     "security_mode": ["standard", "vault"],
     "encryption_state": ["plaintext", "client_ciphertext", "other"],

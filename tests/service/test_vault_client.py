@@ -103,6 +103,17 @@ def test_an_edit_hands_over_the_new_words_and_their_vector(vault, clients, datab
         vault.edit(plain, "Sealed?")
 
 
+def test_what_opted_in_is_found_without_fetching_everything(clients, keys):
+    vault = Vault(clients["otto"], keys)
+    cello = vault.remember("music", "Practises the cello on Sundays.", semantic_index=True)
+    vault.remember("music", "Sold the bicycle.", semantic_index=True)
+    vault.remember("music", "Practises the cello in secret.")
+    found = vault.nearest("cello practice")
+    assert found[0].memory.id == cello.id
+    assert len(found) == 2
+    assert Vault(clients["otto"], KeyRing.generate("other")).nearest("cello practice") == []
+
+
 def vector_of(database, memory):
     with database.admin() as admin:
         return admin.execute("select vault_vector from memwarden.memory where id = %s", [memory]).fetchone()[0]

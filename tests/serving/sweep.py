@@ -45,6 +45,7 @@ def body_of(door: Door, namespace: str = "support") -> dict | None:
     return {
         "POST /v1/memories": stack.proposal("Swept.", confidence=0.9),
         "POST /v1/search": {"query": "swept"},
+        "POST /v1/vault/nearest": {"vector": [1], "embedder": "swept"},
         "PATCH /v1/memories/{memory_id}": {"content": "Swept over."},
         "POST /v1/memories/{memory_id}/feedback": {"feedback_id": "swept", "kind": "confirm"},
         "PUT /v1/memories/{memory_id}/hold": {"reason": "swept"},

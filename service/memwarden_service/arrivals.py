@@ -12,7 +12,7 @@ from memwarden_policy.screening import counting
 from memwarden_service.digests import keyed
 from memwarden_service.drafts import Counts, Draft
 
-SOURCES_REMEMBERED_MAX = 10_000
+COUNTS_REMEMBERED_MAX = 10_000
 # An import is a burst by nature.
 UNCOUNTED = frozenset({SourceKind.IMPORTED})
 WORD = re.compile(r"[^\W\d_]+")
@@ -20,21 +20,22 @@ WORDS_LOOKED_AT_MAX = 512
 
 
 class Remembered:
-    """The last counts of sources, in this process."""
+    """The last counts of sources and of likenesses, in this process."""
 
     def __init__(self) -> None:
-        self._in_window: OrderedDict[bytes, int] = OrderedDict()
+        self._counts: OrderedDict[bytes, int] = OrderedDict()
 
-    def of(self, source_key: bytes) -> Counts:
-        """Return what to screen the next proposal of a source with."""
-        return Counts(in_window=self._in_window.get(source_key, 0))
+    def of(self, source_key: bytes, likeness: bytes) -> Counts:
+        """Return what to screen the next proposal with."""
+        return Counts(similar=self._counts.get(source_key + likeness, 0), in_window=self._counts.get(source_key, 0))
 
-    def saw(self, source_key: bytes, counts: Counts) -> None:
+    def saw(self, source_key: bytes, likeness: bytes, counts: Counts) -> None:
         """Remember what was counted."""
-        self._in_window[source_key] = counts.in_window
-        self._in_window.move_to_end(source_key)
-        while len(self._in_window) > SOURCES_REMEMBERED_MAX:
-            self._in_window.popitem(last=False)
+        for key, count in ((source_key + likeness, counts.similar), (source_key, counts.in_window)):
+            self._counts[key] = count
+            self._counts.move_to_end(key)
+        while len(self._counts) > COUNTS_REMEMBERED_MAX:
+            self._counts.popitem(last=False)
 
 
 def source_key(hash_key: bytes, draft: Draft) -> bytes | None:

@@ -76,7 +76,7 @@ async def screen(writing: Writing, draft: Draft) -> None:
     draft.source_key = arrivals.source_key(writing.hash_key, draft)
     if draft.source_key is not None:
         draft.likeness = arrivals.likeness(writing.hash_key, draft)
-        draft.counts = writing.remembered.of(draft.source_key)
+        draft.counts = writing.remembered.of(draft.source_key, draft.likeness)
     draft.screened = care.screened(draft.proposal, draft.principal, *draft.counts)
 
 
@@ -248,7 +248,7 @@ async def _learn(writing: Writing, draft: Draft) -> None:
 def _count(writing: Writing, draft: Draft) -> None:
     if draft.source_key is not None and draft.answer["counts"] is not None:
         draft.counts = Counts(**draft.answer["counts"])
-        writing.remembered.saw(draft.source_key, draft.counts)
+        writing.remembered.saw(draft.source_key, draft.likeness, draft.counts)
         draft.screened = care.screened(draft.proposal, draft.principal, *draft.counts)
 
 

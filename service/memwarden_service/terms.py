@@ -32,7 +32,7 @@ PASS_SECONDS = 30.0
 WORKSPACES_PER_PASS_MAX = 1_000
 RECKONED_AT_ONCE = 500
 # Few enough that a writer who waits behind them waits for milliseconds; see `scripts/bench retention`.
-ENDED_AT_ONCE = 100
+ENDED_AT_ONCE = 40
 PAUSE_SECONDS = 0.002  # Between two batches: whoever waits for the journal goes first.
 NO_ID = UUID(int=0)
 LOG = logging.getLogger("memwarden.terms")

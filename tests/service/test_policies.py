@@ -2,13 +2,16 @@
 
 import asyncio
 import dataclasses
+import json
 import os
+import subprocess
 import uuid
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
+import yaml
 
 from memwarden_policy.model import Caller, Candidate, MemoryType, SourceKind
 from memwarden_service.database import Database
@@ -18,6 +21,7 @@ from memwarden_service.picture import Subject, domain_id
 from serving import inside, stack
 from serving.stack import proposal
 
+COMMAND = Path(__file__).parents[2] / ".venv/bin/memwarden"
 MEMORIES = 20_000
 MIB_MORE_MAX = 64
 CPU_SECONDS_MAX = 8.0  # Of the service: a busy machine takes longer, and does no more.
@@ -80,6 +84,31 @@ def test_a_plan_counts_before_anything_is_applied(board, operator):
     assert (impact["generation"], impact["counts"]["wouldReject"], impact["counts"]["wouldHide"]) == (1, 1, 1)
     assert operator.client.get("/admin/v1/workspaces/board/impact?kind=MemoryPolicy&name=none").status_code == 404
     operator.put("board", RULES)
+
+
+def test_the_command_line_asks_the_service_for_the_plan(board, operator, service, tmp_path):
+    kept(board["agent"], "They split.", category="rumour")
+    token, wanted = tmp_path / "token", tmp_path / "stricter.yaml"
+    token.write_text(operator.key("board", "planner-key", "boss"))
+    wanted.write_text(
+        yaml.safe_dump(
+            {
+                "apiVersion": "memwarden.dev/v1alpha1",
+                "kind": STRICTER["kind"],
+                "metadata": {"name": STRICTER["name"], "namespace": "board"},
+                "spec": STRICTER["spec"],
+            }
+        )
+    )
+    command = [COMMAND, "plan", "-f", wanted, "-n", "board", "--url", service.url, "--token-file", token, "-o", "json"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["counts"]["wouldReject"] >= 1
+    token.write_text("mw_nobody")
+    refused = subprocess.run(command, capture_output=True, text=True)
+    assert refused.returncode != 0
+    assert "401" in refused.stderr
+    assert "mw_nobody" not in refused.stderr + refused.stdout
 
 
 def test_a_plan_says_what_would_not_be_accepted(board):

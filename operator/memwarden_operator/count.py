@@ -58,7 +58,7 @@ class Tally:
         """Count and write. False: the object moved meanwhile; look again."""
         picture = await self._picture(key)
         found = _find(key, picture)
-        if found is None or not _is_due(found):
+        if found is None or not impacts.is_due(found, found.status):
             return True
         counted = [
             await (await self.services.of(picture.stores[home.store])).impact(home.namespace, *_named(key))
@@ -75,7 +75,7 @@ class Tally:
 
     async def _write(self, key: Impact, counted: Sequence[Counted]) -> bool:
         found = _find(key, await self._picture(key))  # As it is after the seconds that counting took.
-        if found is None or not _is_due(found):
+        if found is None or not impacts.is_due(found, found.status):
             return True
         generation = found.resource.generation
         if any(each.generation != generation for each in counted):
@@ -95,7 +95,3 @@ def _find(key: Impact, picture: Picture) -> PolicyObject | None:
 
 def _named(key: Impact) -> tuple[str, str]:
     return key.policy[0], key.policy[2]
-
-
-def _is_due(found: PolicyObject) -> bool:
-    return impacts.is_due(found.resource.kind, found.resource.generation, found.status)

@@ -131,7 +131,7 @@ class Enforcer:
         if not await self.publisher.write(publish.of_object(each, status) for each, status in told):
             self.queue.add(key)
         for each, status in told:
-            if impacts.is_due(each.resource.kind, each.resource.generation, status):
+            if impacts.is_due(each, status):
                 self.impacts.add(Impact(key.store, each.key), COUNTING_DELAY_SECONDS)
 
     async def _suffer(self, key: Workspace, offered: Offer, error: ServiceError, now: datetime) -> None:

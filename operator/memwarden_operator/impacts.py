@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from memwarden_operator import conditions
 from memwarden_operator.answers import Counted
+from memwarden_operator.shapes import PolicyObject
 from memwarden_policy.model import Kind
 
 POLICIES: Final = (Kind.MEMORY_POLICY, Kind.CLUSTER_MEMORY_POLICY)
@@ -29,9 +30,10 @@ def of(counted: Iterable[Counted], generation: int) -> dict[str, Any]:
     return {"observedGeneration": generation, **{name: sums[name] for name in ("memories", *SHOWN)}}
 
 
-def is_due(kind: str, generation: int, status: Mapping[str, Any]) -> bool:
-    """Say whether this generation is in force and was not counted yet."""
-    if kind not in POLICIES or status.get("observedGeneration") != generation:
+def is_due(each: PolicyObject, status: Mapping[str, Any]) -> bool:
+    """Say whether the generation of an object is in force by this status, and was not counted yet."""
+    generation = each.resource.generation
+    if each.resource.kind not in POLICIES or status.get("observedGeneration") != generation:
         return False
     is_ready = conditions.find(status, "Ready").get("status") == "True"
     return is_ready and (status.get("impact") or {}).get("observedGeneration") != generation

@@ -53,7 +53,7 @@ class Overview:
         if not await self.publisher.write(publish.of_object(each, status) for each, status in told):
             self.queue.add(Floor())
         for each, status in told:
-            if impacts.is_due(each.resource.kind, each.resource.generation, status):
+            if impacts.is_due(each, status):
                 self.impacts.add(Impact(None, each.key), COUNTING_DELAY_SECONDS)
 
     def settle(self) -> None:

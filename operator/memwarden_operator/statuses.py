@@ -78,7 +78,7 @@ def render(each: PolicyObject, judged: Judged, now: datetime) -> dict[str, Any]:
 
 def without_memories(each: PolicyObject, status: Mapping[str, Any]) -> dict[str, Any]:
     """Return a status that needs no counting, since there is nothing to count."""
-    if not impacts.is_due(each.resource.kind, each.resource.generation, status):
+    if not impacts.is_due(each, status):
         return dict(status)
     return {**status, "impact": impacts.of((), each.resource.generation)}
 

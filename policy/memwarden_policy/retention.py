@@ -8,7 +8,7 @@ from typing import Final
 
 from memwarden_policy.attributes import Facts
 from memwarden_policy.model import ActorKind, Caller, Memory
-from memwarden_policy.rules import LowConfidence, Policy
+from memwarden_policy.rules import Policy
 from memwarden_policy.ruleset import Ruleset
 from memwarden_policy.structured import Comparison, Where
 
@@ -74,16 +74,12 @@ def _endings_by(policy: Policy, memory: Memory) -> Iterator[Ending]:
         return
     if said.ttl is not None:
         yield Ending(_later(memory.created_at, said.ttl), f"{policy.address}: ttl")
-    if said.low is not None and (since := _low_since(memory, said.low)):
+    if said.low is not None and (since := fell_below(memory, said.low.below)):
         yield Ending(_later(since, said.low.lasting), f"{policy.address}: lowConfidence")
     for rule in said.rules:
         begins = holds_from(rule.where, memory)
         if begins is not None:
             yield Ending(begins, f"{policy.address}/{rule.name}")
-
-
-def _low_since(memory: Memory, low: LowConfidence) -> datetime | None:
-    return fell_below(memory, low.below)
 
 
 def holds_from(where: Where, memory: Memory) -> datetime | None:

@@ -1,6 +1,7 @@
 """What is done with the words of a proposal before anybody decides: secrets cut out, worries written down."""
 
 from collections.abc import Callable, Collection
+from functools import lru_cache
 from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel
@@ -26,6 +27,7 @@ OWN = "own"  # What a rule of a store found, whatever it calls it.
 Shape = TypeVar("Shape", bound=BaseModel)
 
 
+@lru_cache(maxsize=1)
 def kinds() -> tuple[str, ...]:
     """Return every kind of redaction that can occur."""
     return (*Registry().kinds(), UNREADABLE, OWN)
